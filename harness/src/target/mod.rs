@@ -1,0 +1,111 @@
+//! The system under test, known only by a target file: how to start it, ask it, and read its stores.
+//!
+//! Text fields are templates: `{name}` is replaced by a variable of the stack (`{mysql_url}`,
+//! `{redis_seeds}`, ...), of the run (`{run}`, `{sale}`, `{port}`), or of one request (`{sku}`,
+//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`). `{{` and `}}` are literal braces.
+
+pub mod template;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A resolved target file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Target {
+    pub name: String,
+    pub start: Start,
+    pub requests: Requests,
+    /// How an answer to a buy request maps to an outcome; the first rule that matches wins, and an
+    /// answer that none matches is unknown.
+    pub answers: Vec<AnswerRule>,
+    /// JSON field of an accepted answer that holds the order id.
+    pub order_id_field: String,
+    pub state: StateQueries,
+}
+
+/// How the service comes up. All parts are templates.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Start {
+    pub command: Vec<String>,
+    /// Command of the build that holds the mutants; `{mutant}` names one.
+    pub mutant_command: Vec<String>,
+    pub env: BTreeMap<String, String>,
+    /// GET path that answers 200 when the service can sell.
+    pub ready_path: String,
+    pub ready_timeout_ms: u64,
+    /// Requests that prepare and open the sale, in order; `per_sku` ones are sent once for each SKU.
+    pub prepare: Vec<PrepareRequest>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PrepareRequest {
+    pub per_sku: bool,
+    pub request: RequestTemplate,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RequestTemplate {
+    pub method: String,
+    pub path: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: String,
+}
+
+/// The calls of a buyer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Requests {
+    pub buy: RequestTemplate,
+    pub status: RequestTemplate,
+    pub pay: RequestTemplate,
+    pub cancel: RequestTemplate,
+}
+
+/// One line of the mapping from HTTP answers to outcomes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AnswerRule {
+    pub status: u16,
+    /// Text the body must contain for the rule to apply; empty applies to any body.
+    pub contains: String,
+    pub outcome: AnswerOutcome,
+    /// Name of the refusal in the history and the report; empty for accepted answers.
+    pub reason: String,
+    /// The refusal means an outage (paused, overloaded store), not a decision about this buyer;
+    /// recovery time is measured by the last of these.
+    pub outage: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerOutcome {
+    Accepted,
+    Refused,
+    Unknown,
+}
+
+/// How to read what the stores hold. SQL and Redis commands are templates.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StateQueries {
+    /// SQL: order_id, request_id, user, sku, quantity, state, reason. One row an order.
+    pub orders: String,
+    /// SQL: sku, total, available. One row a SKU.
+    pub stock: String,
+    /// Redis, per SKU: integer, units the cache would still sell.
+    pub cache_available: Vec<String>,
+    /// Redis, per SKU: flat field/value list, user -> units held.
+    pub cache_held: Vec<String>,
+    /// Redis, per SKU: adds `{delta}` units to the cache's stock (fault `cache_stock_raise`).
+    pub cache_add: Vec<String>,
+    /// Consumer group whose lag on the broker must be zero at rest.
+    pub consumer_group: String,
+    /// Topic of that group.
+    pub topic: String,
+    /// State names of the orders query.
+    pub order_states: BTreeMap<String, crate::history::final_state::OrderState>,
+    /// `reason` values of rejected orders for which no stock had been promised (the reservation
+    /// never happened); other rejections are broken promises.
+    pub never_granted_reasons: Vec<String>,
+    /// Prometheus path of the service, and counters worth keeping: name in the report -> metric.
+    pub metrics_path: String,
+    pub counters: BTreeMap<String, String>,
+}
