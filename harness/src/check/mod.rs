@@ -1,17 +1,22 @@
 //! Checkers over the history and the final state, one per file. They know nothing of load or faults
 //! beyond the recorded evidence.
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
 use crate::drill::plan::Plan;
+use crate::drill::problems::Problems;
 use crate::faults::FaultEvent;
 use crate::history::final_state::FinalState;
 use crate::history::operation::Operation;
 use crate::load::summary::LoadSummary;
 
 /// The checkers by the id of the invariant they judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr,
+)]
 #[serde(rename_all = "UPPERCASE")]
+#[deserr(error = Problems)]
 pub enum CheckId {
     /// Preconditions of a valid test. Always runs.
     P1,

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
+use crate::drill::problems::Problems;
+
 /// Where an order stands, whatever the target calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Deserr)]
 #[serde(rename_all = "snake_case")]
+#[deserr(rename_all = lowercase, error = Problems)]
 pub enum OrderState {
     /// Stock is sold to it, payment open.
     Created,

@@ -12,8 +12,24 @@ pub struct Schedule {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Phase {
-    Constant { name: String, rate_per_s: f64, duration_ms: u64 },
-    Ramp { name: String, from_per_s: f64, to_per_s: f64, duration_ms: u64 },
+    Constant {
+        name: String,
+        rate_per_s: f64,
+        duration_ms: u64,
+    },
+    Ramp {
+        name: String,
+        from_per_s: f64,
+        to_per_s: f64,
+        duration_ms: u64,
+    },
     /// `base_per_s`, with `peak_per_s` from `peak_at_ms` for `peak_ms`.
-    Spike { name: String, base_per_s: f64, peak_per_s: f64, peak_at_ms: u64, peak_ms: u64, duration_ms: u64 },
+    Spike {
+        name: String,
+        base_per_s: f64,
+        peak_per_s: f64,
+        peak_at_ms: u64,
+        peak_ms: u64,
+        duration_ms: u64,
+    },
 }

@@ -4,14 +4,19 @@
 //! `{redis_seeds}`, ...), of the run (`{run}`, `{sale}`, `{port}`), or of one request (`{sku}`,
 //! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`). `{{` and `}}` are literal braces.
 
+pub mod file;
 pub mod template;
 
 use std::collections::BTreeMap;
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
+use crate::drill::problems::Problems;
+
 /// A resolved target file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct Target {
     pub name: String,
     pub start: Start,
@@ -25,11 +30,14 @@ pub struct Target {
 }
 
 /// How the service comes up. All parts are templates.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct Start {
     pub command: Vec<String>,
     /// Command of the build that holds the mutants; `{mutant}` names one.
+    #[deserr(default)]
     pub mutant_command: Vec<String>,
+    #[deserr(default)]
     pub env: BTreeMap<String, String>,
     /// GET path that answers 200 when the service can sell.
     pub ready_path: String,
@@ -38,22 +46,28 @@ pub struct Start {
     pub prepare: Vec<PrepareRequest>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct PrepareRequest {
+    #[deserr(default)]
     pub per_sku: bool,
     pub request: RequestTemplate,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct RequestTemplate {
     pub method: String,
     pub path: String,
+    #[deserr(default)]
     pub headers: BTreeMap<String, String>,
+    #[deserr(default)]
     pub body: String,
 }
 
 /// The calls of a buyer.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct Requests {
     pub buy: RequestTemplate,
     pub status: RequestTemplate,
@@ -62,21 +76,26 @@ pub struct Requests {
 }
 
 /// One line of the mapping from HTTP answers to outcomes.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct AnswerRule {
     pub status: u16,
     /// Text the body must contain for the rule to apply; empty applies to any body.
+    #[deserr(default)]
     pub contains: String,
     pub outcome: AnswerOutcome,
     /// Name of the refusal in the history and the report; empty for accepted answers.
+    #[deserr(default)]
     pub reason: String,
     /// The refusal means an outage (paused, overloaded store), not a decision about this buyer;
     /// recovery time is measured by the last of these.
+    #[deserr(default)]
     pub outage: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr)]
 #[serde(rename_all = "snake_case")]
+#[deserr(rename_all = lowercase, error = Problems)]
 pub enum AnswerOutcome {
     Accepted,
     Refused,
@@ -84,7 +103,8 @@ pub enum AnswerOutcome {
 }
 
 /// How to read what the stores hold. SQL and Redis commands are templates.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
 pub struct StateQueries {
     /// SQL: order_id, request_id, user, sku, quantity, state, reason. One row an order.
     pub orders: String,
@@ -104,8 +124,10 @@ pub struct StateQueries {
     pub order_states: BTreeMap<String, crate::history::final_state::OrderState>,
     /// `reason` values of rejected orders for which no stock had been promised (the reservation
     /// never happened); other rejections are broken promises.
+    #[deserr(default)]
     pub never_granted_reasons: Vec<String>,
     /// Prometheus path of the service, and counters worth keeping: name in the report -> metric.
     pub metrics_path: String,
+    #[deserr(default)]
     pub counters: BTreeMap<String, String>,
 }

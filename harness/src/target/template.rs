@@ -45,7 +45,10 @@ fn brace(tail: &str) -> (Piece<'_>, usize) {
     if tail.starts_with("{{") || tail.starts_with("}}") {
         return (Piece::Text(&tail[..1]), 2);
     }
-    match tail.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+    match tail
+        .strip_prefix('{')
+        .and_then(|inner| inner.split_once('}'))
+    {
         Some((name, _)) if is_name(name) => (Piece::Variable(name), name.len() + 2),
         _ => (Piece::Text(&tail[..1]), 1),
     }
@@ -64,16 +67,23 @@ pub fn fill(template: &str, variables: &Variables) -> Result<String, UnknownVari
     for piece in pieces(template) {
         match piece {
             Piece::Text(text) => out.push_str(text),
-            Piece::Variable(name) => out.push_str(variables.get(name).ok_or_else(|| {
-                UnknownVariable { name: name.to_owned(), known: known(variables) }
-            })?),
+            Piece::Variable(name) => {
+                out.push_str(variables.get(name).ok_or_else(|| UnknownVariable {
+                    name: name.to_owned(),
+                    known: known(variables),
+                })?)
+            }
         }
     }
     Ok(out)
 }
 
 fn known(variables: &Variables) -> String {
-    variables.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
+    variables
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]
@@ -81,7 +91,11 @@ mod tests {
     use super::*;
 
     fn vars() -> Variables {
-        [("sku".to_owned(), "s1".to_owned()), ("user".to_owned(), "u7".to_owned())].into()
+        [
+            ("sku".to_owned(), "s1".to_owned()),
+            ("user".to_owned(), "u7".to_owned()),
+        ]
+        .into()
     }
 
     #[test]
@@ -89,20 +103,30 @@ mod tests {
         let cases = [
             ("", ""),
             ("/v1/{sku}", "/v1/s1"),
-            (r#"{"sku":"{sku}","user":"{user}"}"#, r#"{"sku":"s1","user":"u7"}"#),
+            (
+                r#"{"sku":"{sku}","user":"{user}"}"#,
+                r#"{"sku":"s1","user":"u7"}"#,
+            ),
             ("fs:{{{sku}}}:stock", "fs:{s1}:stock"),
             ("{}", "{}"),
             ("{ sku }", "{ sku }"),
             ("}", "}"),
         ];
         for (template, expected) in cases {
-            assert_eq!(fill(template, &vars()).as_deref(), Ok(expected), "{template}");
+            assert_eq!(
+                fill(template, &vars()).as_deref(),
+                Ok(expected),
+                "{template}"
+            );
         }
     }
 
     #[test]
     fn names_the_unknown_variable_and_the_known_ones() {
         let error = fill("{skuu}", &vars()).unwrap_err();
-        assert_eq!(error.to_string(), "`{skuu}` is not known here; known: sku, user");
+        assert_eq!(
+            error.to_string(),
+            "`{skuu}` is not known here; known: sku, user"
+        );
     }
 }

@@ -1,0 +1,187 @@
+//! Drill and target files: what is accepted, and that every mistake is reported at once.
+
+use std::path::{Path, PathBuf};
+
+use flashdrill::drill::file::FileError;
+use flashdrill::drill::resolve::{Choices, load_plan};
+use flashdrill::load::schedule::Phase;
+
+fn drills() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../drills")
+}
+
+fn choices() -> Choices {
+    Choices {
+        run: "test-run".to_owned(),
+        ..Choices::default()
+    }
+}
+
+/// A drill folder with one drill and the bundled target.
+fn folder_with(drill: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("targets")).unwrap();
+    let target = drills().join("targets/flashsale.toml");
+    std::fs::copy(target, folder.path().join("targets/flashsale.toml")).unwrap();
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, drill).unwrap();
+    (folder, path)
+}
+
+fn problems_of(drill: &str) -> Vec<String> {
+    let (_folder, path) = folder_with(drill);
+    match load_plan(&path, &choices()) {
+        Err(FileError::Wrong { problems, .. }) => {
+            problems.0.iter().map(ToString::to_string).collect()
+        }
+        other => panic!("expected problems, got {other:?}"),
+    }
+}
+
+fn oversell() -> String {
+    std::fs::read_to_string(drills().join("baseline/oversell.toml")).unwrap()
+}
+
+#[test]
+fn every_shipped_drill_resolves() {
+    let mut count = 0;
+    for group in ["baseline", "redis", "rocketmq", "mysql"] {
+        for entry in std::fs::read_dir(drills().join(group)).unwrap() {
+            let path = entry.unwrap().path();
+            let plan = load_plan(&path, &choices()).unwrap_or_else(|error| panic!("{error}"));
+            assert!(plan.drill.starts_with(group), "{}", plan.drill);
+            assert!(
+                !plan.controls.is_empty() && !plan.mutants.is_empty(),
+                "{}",
+                plan.drill
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 4);
+}
+
+#[test]
+fn five_mistakes_are_five_problems() {
+    let drill = oversell()
+        .replace("units_per_sku = 400", "units_per_sku = \"many\"")
+        .replace("connections = 512", "conections = 512")
+        .replace("duplicate_share = 0.1", "duplicate_share = 1.7")
+        .replace("check = \"S2\"", "check = \"S9\"")
+        .replace("peak_per_s = 10000\n", "");
+    let problems = problems_of(&drill);
+    for path in [
+        "sale.units_per_sku: expected",
+        "load.conections: unknown key; did you mean `connections`?",
+        "load.connections: missing",
+        "load.phases[1].peak_per_s: missing",
+        "population.duplicate_share: 1.7 is no share",
+        "mutants[0].check: unknown value `S9`",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.contains(path)),
+            "{path} not in {problems:#?}"
+        );
+    }
+    assert_eq!(
+        problems.len(),
+        6,
+        "a misspelt key is one unknown and one missing: {problems:#?}"
+    );
+}
+
+#[test]
+fn contradictions_between_sections_are_reported_beside_other_mistakes() {
+    let drill = oversell().replace("pay_share = 0.3", "pay_share = 0.9").replace(
+        "[expect]",
+        "[[faults]]\nkind = \"cache_stock_raise\"\nat_ms = 60000\nsku = 6\nunits = 1\n\n[expect]\nconverge = 1",
+    );
+    let problems = problems_of(&drill);
+    for path in [
+        "population: pay_share +",
+        "faults[0].at_ms: 60000",
+        "faults[0].sku: there is no SKU 6",
+        "expect.converge: unknown key",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.contains(path)),
+            "{path} not in {problems:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_section_a_missing_target_and_no_toml_are_named() {
+    let cases = [
+        (
+            oversell().replace(
+                "[sale]\nskus = 5\nunits_per_sku = 400\nlimit_per_user = 1\n",
+                "",
+            ),
+            "sale: missing section",
+        ),
+        (
+            format!("target = \"shop\"\n{}", oversell()),
+            "target: cannot read",
+        ),
+        ("title = ".to_owned(), "not TOML"),
+        (
+            oversell().replace(
+                "checks = [\"S1\", \"S2\", \"S4\", \"S5\", \"S6\", \"L1\", \"L2\", \"L3\", \"L4\"]",
+                "checks = [\"P1\"]",
+            ),
+            "expect.checks: no checker",
+        ),
+    ];
+    for (drill, expected) in cases {
+        let problems = problems_of(&drill);
+        assert!(
+            problems.iter().any(|p| p.contains(expected)),
+            "{expected} not in {problems:#?}"
+        );
+    }
+}
+
+#[test]
+fn short_shrinks_rates_and_durations_and_keeps_the_stock() {
+    let path = drills().join("baseline/oversell.toml");
+    let long = load_plan(&path, &choices()).unwrap();
+    let short = load_plan(
+        &path,
+        &Choices {
+            short: true,
+            ..choices()
+        },
+    )
+    .unwrap();
+    assert_eq!(long.sale.skus[0].stock, short.sale.skus[0].stock);
+    let Phase::Ramp {
+        to_per_s,
+        duration_ms,
+        ..
+    } = short.load.schedule.phases[0]
+    else {
+        panic!("the first phase is a ramp")
+    };
+    assert_eq!((to_per_s, duration_ms), (2000.0, 1600));
+}
+
+#[test]
+fn a_chosen_seed_wins_and_a_plan_survives_saving() {
+    let path = drills().join("redis/primary-kill.toml");
+    let plan = load_plan(
+        &path,
+        &Choices {
+            seed: Some(7),
+            ..choices()
+        },
+    )
+    .unwrap();
+    assert_eq!(plan.seed, 7);
+    let saved = serde_json::to_string(&plan).unwrap();
+    let again: flashdrill::drill::plan::Plan = serde_json::from_str(&saved).unwrap();
+    assert_eq!(
+        serde_json::to_value(&again).unwrap(),
+        serde_json::to_value(&plan).unwrap()
+    );
+}
