@@ -1,1 +1,73 @@
-//!
+//! The command line: one file per command. Exit codes: 0 pass, 1 fail, 2 inconclusive (the run was no
+//! valid test), 64 usage, 69 the environment could not start, 70 internal.
+
+mod check;
+mod clean;
+mod drill;
+mod exit;
+mod prove;
+mod terminal;
+mod up;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::Exit;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 pass, 1 fail, 2 inconclusive (the run was not a valid test), 64 usage or a wrong drill
+file, 69 the environment could not start, 70 internal error.
+
+A first drill:   flashdrill drill run drills/baseline/oversell.toml
+Judge it again:  flashdrill check results/latest
+";
+
+/// Load tests and chaos drills for flash-sale inventory: breaks the stack while it sells, and proves from
+/// the recorded history that nothing was oversold.
+#[derive(Debug, Parser)]
+#[command(name = "flashdrill", version, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run, list or show drills.
+    #[command(subcommand)]
+    Drill(drill::DrillCommand),
+    /// Judge a saved run again, without any environment.
+    Check(check::Args),
+    /// Run drills against the broken variants of the service that they must catch.
+    Prove(prove::Args),
+    /// Bring up the stack, print its addresses, keep it until Ctrl-C.
+    Up(up::Args),
+    /// Remove what killed runs left: processes and scratch folders whose owner is gone.
+    Clean,
+}
+
+/// Parses the command line and runs the command.
+pub fn main() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap's own exit code for a wrong command line is 2, which here means inconclusive.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Pass };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Exit::internal(&error),
+    };
+    runtime.block_on(dispatch(cli.command))
+}
+
+async fn dispatch(command: Command) -> Exit {
+    match command {
+        Command::Drill(command) => drill::run(command).await,
+        Command::Check(args) => check::run(&args),
+        Command::Prove(args) => prove::run(args).await,
+        Command::Up(args) => up::run(args).await,
+        Command::Clean => clean::run(),
+    }
+}

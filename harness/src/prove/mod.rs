@@ -1,1 +1,117 @@
-//!
+//! The proof of the drills themselves: each drill must catch its mutants by the check named for them, and the
+//! unmutated service must pass the same drill in the same session.
+
+mod matrix;
+
+use std::path::PathBuf;
+
+use crate::check::{CheckId, Verdict};
+use crate::drill::file::FileError;
+use crate::drill::folder::run_name;
+use crate::drill::plan::{Mutant, Plan};
+use crate::drill::resolve::{Choices, load_plan};
+use crate::drill::run::{self, Bench, RunError};
+use crate::environment::Stack;
+
+pub use matrix::{Matrix, Row, Survival};
+
+/// What to prove.
+#[derive(Debug, Clone, Default)]
+pub struct Order {
+    /// Only these mutants; empty means all.
+    pub mutants: Vec<String>,
+    pub short: bool,
+    pub seed: Option<u64>,
+}
+
+/// One drill and what it is run against.
+#[derive(Debug)]
+pub struct Job {
+    file: PathBuf,
+    choices: Choices,
+    mutants: Vec<Mutant>,
+}
+
+/// Nothing to prove, or a drill that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ProveError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("no drill names the mutant `{0}`; `flashdrill drill plan FILE` shows a drill's mutants")]
+    UnknownMutant(String),
+    #[error("none of these drills names a mutant; add a [[mutants]] section")]
+    NoMutants,
+}
+
+/// The jobs that the files and the order ask for.
+///
+/// # Errors
+/// A wrong drill file, a mutant nobody names, or nothing to do: a proof of nothing is no proof.
+pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
+    let mut jobs = Vec::new();
+    for file in files {
+        let choices = Choices { seed: order.seed, short: order.short, run: String::new() };
+        let plan = load_plan(file, &choices)?;
+        let wanted = |mutant: &Mutant| {
+            order.mutants.is_empty() || order.mutants.contains(&mutant.name)
+        };
+        let mutants: Vec<_> = plan.mutants.into_iter().filter(wanted).collect();
+        if !mutants.is_empty() {
+            jobs.push(Job { file: file.clone(), choices, mutants });
+        }
+    }
+    let named = |name: &&String| jobs.iter().flat_map(|job| &job.mutants).any(|m| m.name == **name);
+    if let Some(unknown) = order.mutants.iter().find(|name| !named(name)) {
+        return Err(ProveError::UnknownMutant(unknown.clone()));
+    }
+    if jobs.is_empty() { Err(ProveError::NoMutants) } else { Ok(jobs) }
+}
+
+/// Runs every job: the unmutated control first, then each mutant.
+///
+/// # Errors
+/// A run that could not be carried through, or the table cannot be written.
+pub async fn run(stack: &mut Stack, jobs: Vec<Job>, bench: &Bench) -> Result<Matrix, RunError> {
+    let mut matrix = Matrix::default();
+    for job in jobs {
+        matrix.rows.push(row(stack, &job, None, bench).await?);
+        for mutant in &job.mutants {
+            matrix.rows.push(row(stack, &job, Some(mutant), bench).await?);
+        }
+    }
+    matrix.save(&bench.results)?;
+    Ok(matrix)
+}
+
+async fn row(
+    stack: &mut Stack,
+    job: &Job,
+    mutant: Option<&Mutant>,
+    bench: &Bench,
+) -> Result<Row, RunError> {
+    let name = mutant.map_or("unmutated", |mutant| mutant.name.as_str());
+    let plan = replan(job, name)?;
+    let finished = run::run(stack, &plan, mutant.map(|m| m.name.as_str()), bench).await?;
+    let failed: Vec<CheckId> = finished
+        .judgement
+        .checks
+        .iter()
+        .filter(|check| check.verdict == Verdict::Fail)
+        .map(|check| check.id)
+        .collect();
+    Ok(Row {
+        drill: plan.drill,
+        mutant: mutant.cloned(),
+        verdict: finished.judgement.verdict,
+        failed,
+        run: plan.sale.id,
+    })
+}
+
+/// A plan with a run name of its own.
+fn replan(job: &Job, variant: &str) -> Result<Plan, RunError> {
+    let mut choices = job.choices.clone();
+    let stem = job.file.file_stem().unwrap_or_default().to_string_lossy();
+    choices.run = run_name(&format!("{stem}-{variant}"));
+    Ok(load_plan(&job.file, &choices)?)
+}

@@ -1,0 +1,58 @@
+# Flashdrill: `make drill` and `make test` do everything on a fresh machine.
+# Build output goes to $CARGO_TARGET_DIR (default: a folder in the user's cache, shared by all checkouts).
+
+SHELL := /bin/bash
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flashdrill
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+export PATH := $(PATH):$(HOME)/.cargo/bin:$(CACHE)/tools/bin
+BIN := $(CARGO_TARGET_DIR)/release
+FLASHDRILL := $(BIN)/flashdrill
+# One profile and one feature set for builds, tests and lints: nothing is compiled twice.
+CARGO := cargo --locked
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build build-mutants drill drills test prove nightly check deny clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+deps: ## install what is missing (Debian: apt and Maven; elsewhere names it)
+	@compose/install.sh
+
+build: deps ## build flashdrill and the bundled service
+	@echo "build: cargo build --release (the first one takes several minutes)"
+	@$(CARGO) build --release --workspace --bins
+
+build-mutants: build ## build the service's broken variants too
+	@$(CARGO) build --release --workspace --features flashsale/mutants --bin flashsale-mutants
+
+drill: build ## run the flagship drill and print the verdict and the report's place
+	@$(FLASHDRILL) drill run drills/redis/primary-kill.toml
+
+drills: build ## run every drill
+	@$(FLASHDRILL) drill run --all
+
+test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
+	@$(CARGO) test --release --workspace
+
+prove: build-mutants ## run every drill against its mutants: each must be caught
+	@$(FLASHDRILL) prove
+
+nightly: check test drills prove ## everything, in full length
+
+check: deps ## all gates: format, lints, documentation, licences and sources of dependencies
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	@$(CARGO) clippy --release --workspace --features flashsale/mutants --all-targets -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps --quiet
+	@$(MAKE) --no-print-directory deny
+
+deny: ## licences, bans and sources of dependencies
+	@command -v cargo-deny >/dev/null || { echo "check: installing cargo-deny"; \
+	  cargo install cargo-deny --locked --quiet --root $(CACHE)/tools; }
+	@cargo-deny --log-level error check licenses bans sources
+
+clean: ## remove what killed runs left, all run folders, and the build output
+	@if [ -x $(FLASHDRILL) ]; then $(FLASHDRILL) clean; fi
+	@find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name sample -exec rm -rf {} +
+	@rm -rf $(CARGO_TARGET_DIR)

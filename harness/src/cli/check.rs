@@ -1,0 +1,27 @@
+//! `flashdrill check`: judge a saved run again.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::exit::Exit;
+use crate::drill::folder::RunFolder;
+use crate::drill::judge;
+use crate::report;
+
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// A run folder, such as results/latest.
+    run: PathBuf,
+}
+
+pub fn run(args: &Args) -> Exit {
+    let folder = RunFolder::open(&args.run);
+    match judge::again(folder) {
+        Ok(finished) => {
+            println!("{}", report::summary(&finished));
+            finished.judgement.verdict.into()
+        }
+        Err(error) => Exit::usage(&error),
+    }
+}

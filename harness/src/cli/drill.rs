@@ -1,0 +1,150 @@
+//! `flashdrill drill`: run, list, show.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::exit::Exit;
+use super::session::Session;
+use crate::check::Verdict;
+use crate::drill::folder::run_name;
+use crate::drill::plan::Plan;
+use crate::drill::resolve::{Choices, load_plan};
+use crate::drill::{catalogue, run};
+use crate::report;
+
+#[derive(Debug, Subcommand)]
+pub enum DrillCommand {
+    /// Run drills one after the other on one stack; the worst verdict is the exit code.
+    Run(RunArgs),
+    /// List the drills with what each one breaks.
+    List {
+        /// Folder of the drill files.
+        #[arg(long, default_value = "drills")]
+        drills: PathBuf,
+    },
+    /// Print the plan of a drill: what would run, every default filled in.
+    Plan(RunArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Drill files, or names such as redis/primary-kill.
+    #[arg(required_unless_present = "all")]
+    files: Vec<String>,
+    /// Run every drill of the drills folder.
+    #[arg(long, conflicts_with = "files")]
+    all: bool,
+    /// Shrink rate and duration by each drill's [short] section.
+    #[arg(long)]
+    short: bool,
+    /// Root of every random stream; overrides the file's seed.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Start the service's broken variant of this name (see `flashdrill prove`).
+    #[arg(long)]
+    mutant: Option<String>,
+    /// Folder of the drill files.
+    #[arg(long, default_value = "drills")]
+    drills: PathBuf,
+    /// Where the run folder is made.
+    #[arg(long, default_value = "results")]
+    results: PathBuf,
+}
+
+pub async fn run(command: DrillCommand) -> Exit {
+    match command {
+        DrillCommand::Run(args) => run_all(&args).await,
+        DrillCommand::List { drills } => list(&drills),
+        DrillCommand::Plan(args) => match plans(&args) {
+            Ok(plans) => print_plans(&plans),
+            Err(exit) => exit,
+        },
+    }
+}
+
+/// The plans of all drills asked for. Every wrong file is reported before anything starts.
+fn plans(args: &RunArgs) -> Result<Vec<Plan>, Exit> {
+    let files = if args.all {
+        catalogue::all(&args.drills).map_err(|error| {
+            Exit::usage(&format!("cannot read {}: {error}", args.drills.display()))
+        })?
+    } else {
+        args.files.iter().map(|word| catalogue::find(&args.drills, word)).collect()
+    };
+    let (mut plans, mut wrong) = (Vec::new(), None);
+    for file in &files {
+        let choices = Choices { seed: args.seed, short: args.short, run: run_name(&drill_word(file)) };
+        match load_plan(file, &choices) {
+            Ok(plan) => plans.push(plan),
+            Err(error) => wrong = Some(Exit::usage(&error)),
+        }
+    }
+    match wrong {
+        Some(exit) => Err(exit),
+        None if plans.is_empty() => Err(Exit::usage(&"there are no drills to run")),
+        None => Ok(plans),
+    }
+}
+
+/// Last two parts of the path: enough to tell runs apart.
+fn drill_word(file: &Path) -> String {
+    let stem = file.with_extension("");
+    let parts: Vec<_> = stem.iter().map(|part| part.to_string_lossy()).collect();
+    parts[parts.len().saturating_sub(2)..].join("-")
+}
+
+async fn run_all(args: &RunArgs) -> Exit {
+    let plans = match plans(args) {
+        Ok(plans) => plans,
+        Err(exit) => return exit,
+    };
+    let mut session = match Session::start(&args.results).await {
+        Ok(session) => session,
+        Err(exit) => return exit,
+    };
+    let mut worst = Verdict::Pass;
+    let mut broken = None;
+    for plan in &plans {
+        match run::run(&mut session.stack, plan, args.mutant.as_deref(), &session.bench).await {
+            Ok(finished) => {
+                worst = worst.max(finished.judgement.verdict);
+                println!("{}", report::summary(&finished));
+            }
+            Err(error) => broken = Some(Exit::of_run_error(&error)),
+        }
+        if session.cancelled() {
+            break;
+        }
+    }
+    session.stop().await;
+    match broken {
+        Some(exit) if worst != Verdict::Fail => exit,
+        _ => worst.into(),
+    }
+}
+
+fn list(drills: &Path) -> Exit {
+    let files = match catalogue::all(drills) {
+        Ok(files) => files,
+        Err(error) => return Exit::usage(&format!("cannot read {}: {error}", drills.display())),
+    };
+    let mut exit = Exit::Pass;
+    for file in files {
+        match load_plan(&file, &Choices::default()) {
+            Ok(plan) => println!("{:24} {}  [{}]", plan.drill, plan.title, plan.controls.join(" ")),
+            Err(error) => exit = Exit::usage(&error),
+        }
+    }
+    exit
+}
+
+fn print_plans(plans: &[Plan]) -> Exit {
+    for plan in plans {
+        match serde_json::to_string_pretty(plan) {
+            Ok(text) => println!("{text}"),
+            Err(error) => return Exit::internal(&error),
+        }
+    }
+    Exit::Pass
+}

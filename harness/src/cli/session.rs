@@ -1,0 +1,60 @@
+//! What `drill run` and `prove` share: a stack that is up, a watcher, and Ctrl-C.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::exit::Exit;
+use super::terminal::Terminal;
+use crate::drill::narrate::Narrate;
+use crate::drill::run::Bench;
+use crate::environment::{Stack, StackOptions};
+
+pub struct Session {
+    pub stack: Stack,
+    pub bench: Bench,
+}
+
+impl Session {
+    /// Brings the stack up. Ctrl-C while it starts takes it down again; once it is up, the first Ctrl-C
+    /// ends the run in order (load stops, faults are healed, evidence is saved).
+    ///
+    /// # Errors
+    /// The exit code, after the reason was printed.
+    pub async fn start(results: &Path) -> Result<Self, Exit> {
+        let narrate: Arc<dyn Narrate + Send> = Arc::new(Terminal::new());
+        let bin_dir = bin_dir().map_err(|error| Exit::internal(&error))?;
+        let logs = results.join("stack-logs");
+        let options = StackOptions::new("drill", logs, Arc::clone(&narrate));
+        let stack = tokio::select! {
+            stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error))?,
+            _ = tokio::signal::ctrl_c() => return Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
+        };
+        let cancel = Arc::new(AtomicBool::new(false));
+        tokio::spawn(watch_ctrl_c(Arc::clone(&cancel), Arc::clone(&narrate)));
+        let bench = Bench { results: results.to_owned(), bin_dir, narrate, cancel };
+        Ok(Self { stack, bench })
+    }
+
+    pub fn cancelled(&self) -> bool {
+        self.bench.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Takes the stack down.
+    pub async fn stop(self) {
+        self.stack.stop().await;
+    }
+}
+
+async fn watch_ctrl_c(cancel: Arc<AtomicBool>, narrate: Arc<dyn Narrate + Send>) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        cancel.store(true, Ordering::Relaxed);
+        narrate.say("interrupted: stopping the load, healing faults, saving evidence");
+    }
+}
+
+/// The service's binaries stand beside this one.
+fn bin_dir() -> std::io::Result<std::path::PathBuf> {
+    let exe = std::env::current_exe()?;
+    Ok(exe.parent().map(Path::to_owned).unwrap_or_default())
+}

@@ -1,0 +1,34 @@
+//! The drills there are: files below a `drills` folder, named by their place.
+
+use std::path::{Path, PathBuf};
+
+/// Folder below the drills that holds target files.
+const TARGETS: &str = "targets";
+
+/// Drill files below `folder`, sorted by name.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn all(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != TARGETS) {
+            found.extend(all(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The file meant by a word of the command line: a path, or a name such as `redis/primary-kill`.
+pub fn find(folder: &Path, word: &str) -> PathBuf {
+    let path = PathBuf::from(word);
+    if path.exists() {
+        return path;
+    }
+    let named = folder.join(format!("{word}.toml"));
+    if named.exists() { named } else { path }
+}

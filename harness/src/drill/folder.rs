@@ -1,0 +1,99 @@
+//! The run folder: `results/<run>/`, written as the run goes, so that nothing is lost when it breaks off.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Where one run keeps its evidence.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// A file of a run folder that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("cannot write {path}: {source}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot read {path}: {source}; is this a run folder?")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{path} is damaged: {source}")]
+    Damaged { path: PathBuf, source: serde_json::Error },
+}
+
+impl RunFolder {
+    pub const PLAN: &str = "plan.json";
+    pub const HISTORY: &str = "history.bin";
+    pub const SAMPLES: &str = "samples.jsonl";
+    pub const LOAD: &str = "load.json";
+    pub const FAULTS: &str = "faults.json";
+    pub const STORES: &str = "final_state.json";
+    pub const ENVIRONMENT: &str = "environment.json";
+
+    /// Makes `results/<run>` and points `results/latest` at it.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn create(results: &Path, run: &str) -> Result<Self, FolderError> {
+        let path = results.join(run);
+        let fail = |source| FolderError::Write { path: path.clone(), source };
+        std::fs::create_dir_all(path.join("logs")).map_err(fail)?;
+        point_latest(results, run).map_err(fail)?;
+        Ok(Self { path })
+    }
+
+    /// A folder that exists.
+    pub fn open(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Folder of the servers' and the service's logs.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save<T: Serialize>(&self, name: &str, value: &T) -> Result<(), FolderError> {
+        let path = self.file(name);
+        let write = || -> io::Result<()> {
+            let text = serde_json::to_vec_pretty(value)?;
+            std::fs::write(&path, text)
+        };
+        write().map_err(|source| FolderError::Write { path: path.clone(), source })
+    }
+
+    /// # Errors
+    /// The file is missing or is not what it should be.
+    pub fn load<T: DeserializeOwned>(&self, name: &str) -> Result<T, FolderError> {
+        let path = self.file(name);
+        let text = std::fs::read(&path)
+            .map_err(|source| FolderError::Read { path: path.clone(), source })?;
+        serde_json::from_slice(&text).map_err(|source| FolderError::Damaged { path, source })
+    }
+}
+
+/// Replaces the `latest` link in one step, so that a reader never finds it missing.
+fn point_latest(results: &Path, run: &str) -> io::Result<()> {
+    let fresh = results.join(format!(".latest-{run}"));
+    std::os::unix::fs::symlink(run, &fresh)?;
+    std::fs::rename(&fresh, results.join("latest"))
+}
+
+/// Name of a run: sortable by time, readable, unique on this machine while runs are a second apart
+/// or in different processes.
+pub fn run_name(drill: &str) -> String {
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+    let slug = drill.replace('/', "-");
+    format!("{now}-{slug}-{:x}", std::process::id() & 0xffff)
+}

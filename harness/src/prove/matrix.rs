@@ -1,0 +1,160 @@
+//! The table of drills and mutants, and what it says about the drills.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::check::{CheckId, Verdict};
+use crate::drill::folder::FolderError;
+use crate::drill::plan::Mutant;
+
+/// All runs of one proof.
+#[derive(Debug, Default)]
+pub struct Matrix {
+    pub rows: Vec<Row>,
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Row {
+    pub drill: String,
+    /// None: the unmutated control.
+    pub mutant: Option<Mutant>,
+    pub verdict: Verdict,
+    /// Checks that failed.
+    pub failed: Vec<CheckId>,
+    /// Name of the run folder.
+    pub run: String,
+}
+
+/// What a row shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Survival {
+    /// The control passed.
+    ControlPassed,
+    /// The control did not pass: the drill raises false alarms, or the service is broken.
+    ControlFailed,
+    /// The mutant was caught by the check named for it.
+    Killed,
+    /// The mutant was caught, but by other checks only.
+    KilledByOther,
+    /// The drill stayed green.
+    Survived,
+    /// The run was no valid test.
+    Inconclusive,
+}
+
+impl Row {
+    pub fn survival(&self) -> Survival {
+        match (&self.mutant, self.verdict) {
+            (None, Verdict::Pass) => Survival::ControlPassed,
+            (None, Verdict::Fail) => Survival::ControlFailed,
+            (_, Verdict::Inconclusive) => Survival::Inconclusive,
+            (Some(mutant), Verdict::Fail) if self.failed.contains(&mutant.check) => {
+                Survival::Killed
+            }
+            (Some(_), Verdict::Fail) => Survival::KilledByOther,
+            (Some(_), Verdict::Pass) => Survival::Survived,
+        }
+    }
+}
+
+impl Survival {
+    fn words(self) -> &'static str {
+        match self {
+            Self::ControlPassed => "pass",
+            Self::ControlFailed => "FAILED CONTROL",
+            Self::Killed => "killed",
+            Self::KilledByOther => "KILLED BY ANOTHER CHECK",
+            Self::Survived => "SURVIVED",
+            Self::Inconclusive => "INCONCLUSIVE",
+        }
+    }
+}
+
+impl Matrix {
+    /// Pass: every control passed and every mutant was killed by its check. Inconclusive runs make
+    /// the proof inconclusive unless something failed. No rows is no proof.
+    pub fn verdict(&self) -> Verdict {
+        self.rows
+            .iter()
+            .map(|row| match row.survival() {
+                Survival::ControlPassed | Survival::Killed => Verdict::Pass,
+                Survival::Inconclusive => Verdict::Inconclusive,
+                Survival::ControlFailed | Survival::KilledByOther | Survival::Survived => {
+                    Verdict::Fail
+                }
+            })
+            .max()
+            .unwrap_or(Verdict::Inconclusive)
+    }
+
+    /// Markdown.
+    pub fn table(&self) -> String {
+        let mut text = String::from(
+            "| drill | mutant | must fail | result | failed checks | run |\n|---|---|---|---|---|---|\n",
+        );
+        for row in &self.rows {
+            let (mutant, check) = row.mutant.as_ref().map_or_else(
+                || ("(none)", "-".to_owned()),
+                |mutant| (mutant.name.as_str(), format!("{:?}", mutant.check)),
+            );
+            let failed: Vec<_> = row.failed.iter().map(|check| format!("{check:?}")).collect();
+            let result = row.survival().words();
+            let _ = writeln!(
+                text,
+                "| {} | {mutant} | {check} | {result} | {} | {} |",
+                row.drill,
+                failed.join(" "),
+                row.run
+            );
+        }
+        text
+    }
+
+    /// Writes `prove.md` into the results folder.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, results: &Path) -> Result<(), FolderError> {
+        let path = results.join("prove.md");
+        std::fs::write(&path, self.table()).map_err(|source| FolderError::Write { path, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(mutant: Option<CheckId>, verdict: Verdict, failed: &[CheckId]) -> Row {
+        Row {
+            drill: "d".to_owned(),
+            mutant: mutant.map(|check| Mutant { name: "m".to_owned(), check }),
+            verdict,
+            failed: failed.to_vec(),
+            run: "r".to_owned(),
+        }
+    }
+
+    #[test]
+    fn only_the_named_check_kills() {
+        use CheckId::{L1, S2};
+        let cases = [
+            (row(None, Verdict::Pass, &[]), Survival::ControlPassed, Verdict::Pass),
+            (row(None, Verdict::Fail, &[S2]), Survival::ControlFailed, Verdict::Fail),
+            (row(None, Verdict::Inconclusive, &[]), Survival::Inconclusive, Verdict::Inconclusive),
+            (row(Some(S2), Verdict::Fail, &[S2]), Survival::Killed, Verdict::Pass),
+            (row(Some(S2), Verdict::Fail, &[L1]), Survival::KilledByOther, Verdict::Fail),
+            (row(Some(S2), Verdict::Pass, &[]), Survival::Survived, Verdict::Fail),
+            (row(Some(S2), Verdict::Inconclusive, &[]), Survival::Inconclusive, Verdict::Inconclusive),
+        ];
+        for (row, survival, verdict) in cases {
+            assert_eq!(row.survival(), survival);
+            assert_eq!(Matrix { rows: vec![row] }.verdict(), verdict);
+        }
+    }
+
+    #[test]
+    fn a_matrix_without_rows_proves_nothing() {
+        assert_eq!(Matrix::default().verdict(), Verdict::Inconclusive);
+    }
+}
