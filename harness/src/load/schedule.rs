@@ -1,6 +1,9 @@
-//! Arrival schedules: pure functions from an index to a time.
+//! Arrival schedules as a drill states them: phases of one shape each. When the arrivals fall is
+//! worked out by [`super::timetable::Timetable`].
 
 use serde::{Deserialize, Serialize};
+
+use super::timetable::Timetable;
 
 /// Phases one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -8,7 +11,7 @@ pub struct Schedule {
     pub phases: Vec<Phase>,
 }
 
-/// A stretch of time with one shape of rate. Rates are requests per second.
+/// A stretch of time with one shape of rate. Rates are requests per second, in steps of 0.001.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Phase {
@@ -32,4 +35,39 @@ pub enum Phase {
         peak_ms: u64,
         duration_ms: u64,
     },
+}
+
+impl Phase {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Constant { name, .. } | Self::Ramp { name, .. } | Self::Spike { name, .. } => {
+                name
+            }
+        }
+    }
+
+    pub fn duration_ms(&self) -> u64 {
+        match self {
+            Self::Constant { duration_ms, .. }
+            | Self::Ramp { duration_ms, .. }
+            | Self::Spike { duration_ms, .. } => *duration_ms,
+        }
+    }
+}
+
+impl Schedule {
+    /// The arrivals worked out; do this once and ask it for times.
+    pub fn timetable(&self) -> Timetable {
+        Timetable::new(&self.phases)
+    }
+
+    /// Arrivals in all phases together.
+    pub fn count(&self) -> u64 {
+        self.timetable().count()
+    }
+
+    /// From the first arrival to the end of the last phase.
+    pub fn duration_ms(&self) -> u64 {
+        self.phases.iter().map(Phase::duration_ms).sum()
+    }
 }

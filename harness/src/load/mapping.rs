@@ -1,0 +1,104 @@
+//! What an answer means: the target's rules for buys, the status class for follow-ups.
+
+use memchr::memmem::Finder;
+
+use super::order_id::OrderIdField;
+use super::reason::{CLIENT_ERROR, SERVER_ERROR, UNMAPPED_ANSWER, place};
+use crate::history::operation::{OperationKind, Outcome};
+use crate::target::{AnswerOutcome, Target};
+
+/// The target's rules, ready to be asked for each answer.
+#[derive(Debug)]
+pub struct Mapping {
+    rules: Vec<Rule>,
+    order_id: OrderIdField,
+}
+
+#[derive(Debug)]
+struct Rule {
+    status: u16,
+    contains: Finder<'static>,
+    meaning: Meaning,
+}
+
+/// What one answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meaning {
+    pub outcome: Outcome,
+    /// Place in the table of reasons.
+    pub reason: u16,
+    /// A refusal that tells of an outage.
+    pub outage: bool,
+}
+
+impl Mapping {
+    /// `reasons` is [`super::reason::reasons`] of the same target.
+    pub fn new(target: &Target, reasons: &[String]) -> Self {
+        let rules = target.answers.iter().map(|rule| Rule {
+            status: rule.status,
+            contains: Finder::new(rule.contains.as_bytes()).into_owned(),
+            meaning: Meaning {
+                outcome: outcome(rule.outcome),
+                reason: place(reasons, &rule.reason),
+                outage: rule.outage,
+            },
+        });
+        Self {
+            rules: rules.collect(),
+            order_id: OrderIdField::new(&target.order_id_field),
+        }
+    }
+
+    /// The meaning of an answer, by the kind of request it answers.
+    pub fn meaning(&self, kind: OperationKind, status: u16, body: &[u8]) -> Meaning {
+        match kind {
+            OperationKind::Buy => self.buy(status, body),
+            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => follow_up(status),
+        }
+    }
+
+    /// The order id in the body of an accepted answer.
+    pub fn order_id<'b>(&self, body: &'b [u8]) -> Option<&'b str> {
+        self.order_id.find(body)
+    }
+
+    fn buy(&self, status: u16, body: &[u8]) -> Meaning {
+        self.rules
+            .iter()
+            .find(|rule| rule.status == status && rule.contains.find(body).is_some())
+            .map_or(unknown(UNMAPPED_ANSWER), |rule| rule.meaning)
+    }
+}
+
+fn outcome(outcome: AnswerOutcome) -> Outcome {
+    match outcome {
+        AnswerOutcome::Accepted => Outcome::Accepted,
+        AnswerOutcome::Refused => Outcome::Refused,
+        AnswerOutcome::Unknown => Outcome::Unknown,
+    }
+}
+
+/// Paying and cancelling have no rules of their own: 2xx did it, 4xx did not, the rest is unknown.
+fn follow_up(status: u16) -> Meaning {
+    match status {
+        200..300 => Meaning {
+            outcome: Outcome::Accepted,
+            reason: 0,
+            outage: false,
+        },
+        400..500 => Meaning {
+            outcome: Outcome::Refused,
+            reason: CLIENT_ERROR,
+            outage: false,
+        },
+        _ => unknown(SERVER_ERROR),
+    }
+}
+
+fn unknown(reason: u16) -> Meaning {
+    Meaning {
+        outcome: Outcome::Unknown,
+        reason,
+        outage: false,
+    }
+}
