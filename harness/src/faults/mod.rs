@@ -9,10 +9,17 @@ pub enum Fault {
     /// Black-holes the replication links of the Redis primary that owns `sku`, SIGKILLs it
     /// `cut_replication_ms` later (so that acknowledged writes are lost), starts it again after
     /// `restart_after_ms`.
-    RedisPrimaryKill { sku: String, cut_replication_ms: u64, restart_after_ms: u64 },
+    RedisPrimaryKill {
+        sku: String,
+        cut_replication_ms: u64,
+        restart_after_ms: u64,
+    },
     /// Black-holes what the service sends to the broker (answers still arrive), SIGKILLs the broker
     /// `cut_requests_ms` later, starts it again after `restart_after_ms`.
-    BrokerKill { cut_requests_ms: u64, restart_after_ms: u64 },
+    BrokerKill {
+        cut_requests_ms: u64,
+        restart_after_ms: u64,
+    },
     /// Adds `units` to the cache's stock of `sku`, as a wrong repair would; not healed.
     CacheStockRaise { sku: String, units: u32 },
 }
