@@ -1,0 +1,65 @@
+//! Why the proxy refused or failed.
+
+use std::io;
+use std::net::SocketAddr;
+
+/// Errors of the built-in proxy. Those of the REST API carry the HTTP status Toxiproxy uses.
+#[derive(Debug, thiserror::Error)]
+pub enum ProxyError {
+    #[error("proxy `{name}` not found; GET /proxies lists them")]
+    NoSuchProxy { name: String },
+    #[error("proxy `{name}` already exists; use POST /proxies/{name} or /populate to change it")]
+    ProxyExists { name: String },
+    #[error("toxic `{toxic}` not found on proxy `{proxy}`")]
+    NoSuchToxic { proxy: String, toxic: String },
+    #[error("toxic `{toxic}` already exists on proxy `{proxy}`")]
+    ToxicExists { proxy: String, toxic: String },
+    #[error("{what} `{address}` is not a loopback address: this proxy serves 127.0.0.0/8 only")]
+    NotLoopback { what: &'static str, address: String },
+    #[error("{what} `{address}` is not an address like 127.0.0.1:6379")]
+    BadAddress { what: &'static str, address: String },
+    #[error("bad request body: {reason}")]
+    BadBody { reason: String },
+    #[error("proxy `{name}` cannot listen on {listen}: {source}")]
+    Listen {
+        name: String,
+        listen: SocketAddr,
+        source: io::Error,
+    },
+    #[error("the proxy's API cannot start: {source}")]
+    Start { source: io::Error },
+    #[error("proxy API {method} {path}: {reason}")]
+    Call {
+        method: &'static str,
+        path: String,
+        reason: String,
+    },
+    #[error("proxy API {method} {path} answered {status}: {reason}")]
+    Answer {
+        method: &'static str,
+        path: String,
+        status: u16,
+        reason: String,
+    },
+}
+
+impl ProxyError {
+    /// HTTP status of the API's answer.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::NoSuchProxy { .. } | Self::NoSuchToxic { .. } => 404,
+            Self::ProxyExists { .. } | Self::ToxicExists { .. } => 409,
+            Self::NotLoopback { .. } | Self::BadAddress { .. } | Self::BadBody { .. } => 400,
+            _ => 500,
+        }
+    }
+
+    /// The listener's port was taken by somebody else.
+    pub fn is_port_in_use(&self) -> bool {
+        match self {
+            Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrInUse,
+            Self::Answer { reason, .. } => reason.contains("Address already in use"),
+            _ => false,
+        }
+    }
+}
