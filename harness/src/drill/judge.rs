@@ -1,0 +1,99 @@
+//! From the evidence in a run folder to verdict and report. Used at the end of a run, and to judge a saved
+//! run again: both read the same files, so they cannot come to different verdicts.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::folder::{FolderError, RunFolder};
+use super::plan::Plan;
+use crate::check::judge::{Judgement, judge};
+use crate::check::Evidence;
+use crate::history::reader::{HistoryReader, survey};
+use crate::observe::Sample;
+use crate::report::{self, ReportError, ReportInput};
+
+/// A run that has been judged.
+#[derive(Debug)]
+pub struct Finished {
+    pub folder: RunFolder,
+    pub evidence: Evidence,
+    pub judgement: Judgement,
+    pub samples: Vec<Sample>,
+    /// Server -> product and version.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A run that cannot be judged at all.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error("cannot write the report: {0}")]
+    Report(#[from] ReportError),
+}
+
+/// Judges what `folder` holds and writes the reports into it.
+///
+/// # Errors
+/// There is no plan, or the reports cannot be written. Any other missing or damaged file makes the
+/// verdict inconclusive, with the reason.
+pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
+    let plan: Plan = folder.load(RunFolder::PLAN)?;
+    let mut missing = Vec::new();
+    let evidence = Evidence {
+        load: part(&folder, RunFolder::LOAD, &mut missing),
+        faults: part(&folder, RunFolder::FAULTS, &mut missing),
+        stores: part(&folder, RunFolder::STORES, &mut missing),
+        plan,
+        reasons: Vec::new(),
+        history_damage: None,
+    };
+    let samples = samples(&folder);
+    let environment = part(&folder, RunFolder::ENVIRONMENT, &mut missing);
+    let (evidence, judgement) = with_history(&folder, evidence, missing);
+    let finished = Finished { folder, evidence, judgement, samples, environment };
+    report::write_all(finished.folder.path(), &ReportInput::from(&finished))?;
+    Ok(finished)
+}
+
+/// One file of the evidence; its default, and a line in `missing`, when it cannot be read.
+fn part<T: DeserializeOwned + Default>(
+    folder: &RunFolder,
+    name: &str,
+    missing: &mut Vec<String>,
+) -> T {
+    folder.load(name).unwrap_or_else(|error| {
+        missing.push(error.to_string());
+        T::default()
+    })
+}
+
+fn with_history(
+    folder: &RunFolder,
+    mut evidence: Evidence,
+    mut missing: Vec<String>,
+) -> (Evidence, Judgement) {
+    let path = folder.file(RunFolder::HISTORY);
+    let opened = survey(&path).and_then(|survey| Ok((survey, HistoryReader::open(&path)?)));
+    let reader = match opened {
+        Ok((survey, reader)) => {
+            missing.extend(survey.damage);
+            evidence.reasons = survey.header.reasons;
+            Some(reader)
+        }
+        Err(error) => {
+            missing.push(error.to_string());
+            None
+        }
+    };
+    evidence.history_damage = (!missing.is_empty()).then(|| missing.join("; "));
+    let judgement = judge(&evidence, reader.into_iter().flatten().map_while(Result::ok));
+    (evidence, judgement)
+}
+
+/// Samples are for the plots only: what cannot be read is left out.
+fn samples(folder: &RunFolder) -> Vec<Sample> {
+    let text = std::fs::read_to_string(folder.file(RunFolder::SAMPLES)).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
