@@ -82,6 +82,9 @@ impl Connection {
             return Connect::Failed;
         }
         match stream.peer_addr() {
+            // On loopback a socket may meet itself when nobody listens: it would answer our requests
+            // with our requests, and keep the server from its port.
+            Ok(peer) if stream.local_addr().is_ok_and(|own| own == peer) => Connect::Failed,
             Ok(_) if stream.set_nodelay(true).is_ok() => {
                 self.link = Link::Open(stream);
                 Connect::Done
