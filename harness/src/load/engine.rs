@@ -1,0 +1,216 @@
+//! The engine: one thread that wakes on absolute ticks, reads everything that has come, then sends
+//! everything that is due. Nothing the server does stops the ticks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::LoadError;
+use super::arrivals::Arrivals;
+use super::clock::{self, Clock};
+use super::desk::Desk;
+use super::flight::Flight;
+use super::follow_up::{FollowUp, FollowUps};
+use super::images::Images;
+use super::job::LoadJob;
+use super::mapping::Mapping;
+use super::pool::{Place, Pool};
+use super::population::Buyers;
+use super::progress::Progress;
+use super::reason::reasons;
+use super::recorder::{Recorder, RunFigures};
+use super::summary::LoadSummary;
+use crate::history::operation::OperationKind;
+
+#[derive(Debug)]
+pub struct Engine {
+    clock: Clock,
+    arrivals: Arrivals,
+    images: Images,
+    pool: Pool,
+    desk: Desk,
+    timeout_ns: u64,
+    progress: Arc<Progress>,
+    cancel: Arc<AtomicBool>,
+    stopped: bool,
+}
+
+/// What waits longest.
+enum Next {
+    Arrival { index: u64, intended_ns: u64 },
+    FollowUp { due_ns: u64 },
+}
+
+impl Engine {
+    /// Prepares everything that can be before the start: request bytes, rules, histograms.
+    pub fn new(job: LoadJob<'_>) -> Result<Self, LoadError> {
+        let plan = job.plan;
+        let load = &plan.load;
+        let reasons = reasons(&plan.target);
+        let sku_count = u32::try_from(plan.sale.skus.len()).unwrap_or(u32::MAX);
+        Ok(Self {
+            clock: Clock::starting_at(job.start)?,
+            arrivals: Arrivals::new(load.schedule.timetable()),
+            images: Images::new(plan, &job.variables, job.address)?,
+            pool: Pool::new(job.address, load.connections, load.depth, load.timeout_ms)
+                .map_err(events("started"))?,
+            desk: Desk {
+                mapping: Mapping::new(&plan.target, &reasons),
+                buyers: Buyers::new(&plan.population, plan.seed, sku_count),
+                recorder: Recorder::new(job.history, &load.schedule, reasons),
+                follow_ups: FollowUps::new(plan.population.follow_up_after_ms),
+            },
+            timeout_ns: load.timeout_ms * 1_000_000,
+            progress: job.progress,
+            cancel: job.cancel,
+            stopped: false,
+        })
+    }
+
+    /// Runs the schedule to its end and waits for what is outstanding: each request is answered or
+    /// timed out, each follow-up sent. Hands the recorder on with the figures of the run.
+    pub fn run(mut self) -> Result<(Recorder, RunFigures), LoadError> {
+        clock::tighten_timer_slack()?;
+        let cpu_before_ns = clock::thread_cpu_ns();
+        while !self.over() {
+            self.clock
+                .sleep_until(clock::next_tick(self.clock.now_ns()))?;
+            self.tick()?;
+        }
+        let run = RunFigures {
+            aborted: self.stopped.then(|| "the load was cancelled".to_owned()),
+            duration_ns: self.clock.elapsed_ns(),
+            generator_cpu_ns: clock::thread_cpu_ns() - cpu_before_ns,
+        };
+        Ok((self.desk.recorder, run))
+    }
+
+    fn tick(&mut self) -> Result<(), LoadError> {
+        self.pool
+            .receive(&self.clock, &mut self.desk)
+            .map_err(events("received"))?;
+        if self.cancel.load(Ordering::Relaxed) {
+            self.stopped = true;
+            self.desk.follow_ups.clear();
+        } else {
+            self.send_due();
+        }
+        self.pool.flush(&self.clock, &mut self.desk);
+        self.pool.tend(&self.clock, &mut self.desk);
+        self.progress.publish(self.desk.recorder.counts());
+        Ok(())
+    }
+
+    /// Queues what is due, the longest waiting first, as far as the connections have room. What
+    /// waits longer than the time-out is dropped: a buyer would have gone.
+    fn send_due(&mut self) {
+        let now_ns = self.clock.now_ns();
+        let Ok(now_ns) = u64::try_from(now_ns) else {
+            return;
+        };
+        let recorder = &mut self.desk.recorder;
+        self.arrivals
+            .come_due(now_ns, |index, ns| recorder.offered(index, ns));
+        while let Some(next) = self.next(now_ns) {
+            let queued = match next {
+                Next::Arrival { index, intended_ns } => self.arrive(index, intended_ns, now_ns),
+                Next::FollowUp { due_ns } => self.follow_up(due_ns, now_ns),
+            };
+            if !queued {
+                break;
+            }
+        }
+    }
+
+    fn next(&self, now_ns: u64) -> Option<Next> {
+        let due_ns = self
+            .desk
+            .follow_ups
+            .next_due_ns()
+            .filter(|due| *due <= now_ns);
+        match (self.arrivals.waiting(), due_ns) {
+            (Some((_, intended_ns)), Some(due_ns)) if due_ns < intended_ns => {
+                Some(Next::FollowUp { due_ns })
+            }
+            (Some((index, intended_ns)), _) => Some(Next::Arrival { index, intended_ns }),
+            (None, Some(due_ns)) => Some(Next::FollowUp { due_ns }),
+            (None, None) => None,
+        }
+    }
+
+    /// False: no connection has room.
+    fn arrive(&mut self, index: u64, intended_ns: u64, now_ns: u64) -> bool {
+        if now_ns > intended_ns + self.timeout_ns {
+            self.desk.recorder.dropped(OperationKind::Buy);
+            self.arrivals.pass();
+            return true;
+        }
+        let Some(place) = self.pool.place() else {
+            return false;
+        };
+        let purchase = self.desk.buyers.purchase(index);
+        let flight = Flight {
+            index,
+            kind: OperationKind::Buy,
+            purchase,
+            intended_ns,
+            sent_ns: 0,
+        };
+        self.pool.queue(place, flight, |out| {
+            self.images.write(OperationKind::Buy, &purchase, "", out);
+        });
+        self.arrivals.pass();
+        true
+    }
+
+    /// False: no connection has room.
+    fn follow_up(&mut self, due_ns: u64, now_ns: u64) -> bool {
+        if now_ns > due_ns + self.timeout_ns {
+            if let Some(late) = self.desk.follow_ups.take() {
+                self.desk.recorder.dropped(late.kind);
+            }
+            return true;
+        }
+        let Some(place) = self.pool.place() else {
+            return false;
+        };
+        if let Some(follow_up) = self.desk.follow_ups.take() {
+            self.send_follow_up(place, &follow_up);
+        }
+        true
+    }
+
+    fn send_follow_up(&mut self, place: Place, follow_up: &FollowUp) {
+        let flight = Flight {
+            index: follow_up.index,
+            kind: follow_up.kind,
+            purchase: follow_up.purchase,
+            intended_ns: follow_up.due_ns,
+            sent_ns: 0,
+        };
+        self.pool.queue(place, flight, |out| {
+            let purchase = &follow_up.purchase;
+            self.images
+                .write(follow_up.kind, purchase, &follow_up.order_id, out);
+        });
+    }
+
+    /// Everything was sent, dropped or cancelled, and nothing is outstanding; or it can no longer be
+    /// recorded.
+    fn over(&self) -> bool {
+        let sent = self.stopped || self.arrivals.over(self.clock.elapsed_ns());
+        let done =
+            sent && self.desk.follow_ups.next_due_ns().is_none() && !self.pool.any_outstanding();
+        done || self.desk.recorder.failed()
+    }
+}
+
+fn events(doing: &'static str) -> impl Fn(std::io::Error) -> LoadError {
+    move |source| LoadError::Events { doing, source }
+}
+
+/// Runs a load on the calling thread.
+pub fn run(job: LoadJob<'_>) -> Result<LoadSummary, LoadError> {
+    let log = job.response_log.clone();
+    let (recorder, figures) = Engine::new(job)?.run()?;
+    recorder.finish(figures, log.as_deref())
+}

@@ -1,0 +1,43 @@
+//! One request between its intended start and its answer.
+
+use crate::history::operation::{Operation, OperationKind, Outcome};
+
+use super::mapping::Meaning;
+use super::population::Purchase;
+
+/// A request that waits on a connection for its answer. Times are nanoseconds since the first arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flight {
+    pub index: u64,
+    pub kind: OperationKind,
+    pub purchase: Purchase,
+    pub intended_ns: u64,
+    /// Set when it is written.
+    pub sent_ns: u64,
+}
+
+impl Flight {
+    /// Its record. `status` is 0 when no answer came.
+    pub fn operation(&self, meaning: Meaning, status: u16, completed_ns: u64) -> Operation {
+        Operation {
+            index: self.index,
+            kind: self.kind,
+            key: self.purchase.key,
+            user: self.purchase.user,
+            sku: self.purchase.sku,
+            quantity: self.purchase.quantity,
+            intended_ns: self.intended_ns,
+            sent_ns: self.sent_ns,
+            completed_ns,
+            outcome: meaning.outcome,
+            reason: meaning.reason,
+            status,
+            order_id: None,
+        }
+    }
+
+    /// An accepted first click of a purchase; later clicks repeat an order that is already followed.
+    pub fn opens_an_order(&self, outcome: Outcome) -> bool {
+        self.kind == OperationKind::Buy && outcome == Outcome::Accepted && !self.purchase.duplicate
+    }
+}

@@ -1,0 +1,89 @@
+//! The requests of a run: one image per call and SKU.
+
+use std::net::SocketAddr;
+
+use super::LoadError;
+use super::population::request_prefix;
+use super::request::{Gaps, RequestImage};
+use crate::drill::plan::Plan;
+use crate::history::operation::OperationKind;
+use crate::target::RequestTemplate;
+use crate::target::template::Variables;
+
+use super::population::Purchase;
+
+/// Writes any request of the run.
+#[derive(Debug)]
+pub struct Images {
+    request_prefix: u32,
+    by_sku: Vec<Calls>,
+}
+
+#[derive(Debug)]
+struct Calls {
+    buy: RequestImage,
+    status: RequestImage,
+    pay: RequestImage,
+    cancel: RequestImage,
+}
+
+impl Images {
+    /// `variables` are those of the stack and the run; `{sale}`, `{sku}` and `{quantity}` are added.
+    ///
+    /// # Errors
+    /// A template names a variable that nobody defines.
+    pub fn new(plan: &Plan, variables: &Variables, address: SocketAddr) -> Result<Self, LoadError> {
+        let mut variables = variables.clone();
+        variables.insert("sale".into(), plan.sale.id.clone());
+        variables.insert("quantity".into(), plan.population.quantity.to_string());
+        let mut by_sku = Vec::with_capacity(plan.sale.skus.len());
+        for sku in &plan.sale.skus {
+            variables.insert("sku".into(), sku.id.clone());
+            by_sku.push(Calls::new(plan, &variables, address)?);
+        }
+        Ok(Self {
+            request_prefix: request_prefix(plan.seed),
+            by_sku,
+        })
+    }
+
+    /// Appends the bytes of one request.
+    pub fn write(
+        &self,
+        kind: OperationKind,
+        purchase: &Purchase,
+        order_id: &str,
+        out: &mut Vec<u8>,
+    ) {
+        let calls = &self.by_sku[purchase.sku as usize];
+        let image = match kind {
+            OperationKind::Buy => &calls.buy,
+            OperationKind::Status => &calls.status,
+            OperationKind::Pay => &calls.pay,
+            OperationKind::Cancel => &calls.cancel,
+        };
+        let gaps = Gaps {
+            user: purchase.user,
+            request_prefix: self.request_prefix,
+            key: purchase.key,
+            order_id,
+        };
+        image.write(&gaps, out);
+    }
+}
+
+impl Calls {
+    fn new(plan: &Plan, variables: &Variables, address: SocketAddr) -> Result<Self, LoadError> {
+        let image = |request, template: &RequestTemplate| {
+            RequestImage::new(template, variables, address)
+                .map_err(|source| LoadError::Template { request, source })
+        };
+        let requests = &plan.target.requests;
+        Ok(Self {
+            buy: image("buy", &requests.buy)?,
+            status: image("status", &requests.status)?,
+            pay: image("pay", &requests.pay)?,
+            cancel: image("cancel", &requests.cancel)?,
+        })
+    }
+}

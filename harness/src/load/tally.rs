@@ -1,0 +1,106 @@
+//! How attempts ended, counted by kind, outcome and reason.
+
+use std::collections::BTreeMap;
+
+use crate::history::operation::{OperationKind, Outcome};
+
+use super::mapping::Meaning;
+
+const KINDS: [OperationKind; 4] = [
+    OperationKind::Buy,
+    OperationKind::Status,
+    OperationKind::Pay,
+    OperationKind::Cancel,
+];
+const OUTCOMES: [Outcome; 3] = [Outcome::Accepted, Outcome::Refused, Outcome::Unknown];
+
+/// Counters laid out flat, so that counting is one addition.
+#[derive(Debug)]
+pub struct Tally {
+    reasons: Vec<String>,
+    /// By kind, outcome, reason.
+    counts: Vec<u64>,
+    /// Follow-ups that were never sent, by kind.
+    dropped: [u64; KINDS.len()],
+}
+
+impl Tally {
+    pub fn new(reasons: Vec<String>) -> Self {
+        Self {
+            counts: vec![0; KINDS.len() * OUTCOMES.len() * reasons.len()],
+            reasons,
+            dropped: [0; KINDS.len()],
+        }
+    }
+
+    pub fn count(&mut self, kind: OperationKind, meaning: Meaning) {
+        let at = self.place(kind, meaning.outcome, usize::from(meaning.reason));
+        self.counts[at] += 1;
+    }
+
+    pub fn drop_follow_up(&mut self, kind: OperationKind) {
+        self.dropped[kind as usize] += 1;
+    }
+
+    fn place(&self, kind: OperationKind, outcome: Outcome, reason: usize) -> usize {
+        (kind as usize * OUTCOMES.len() + outcome as usize) * self.reasons.len() + reason
+    }
+
+    /// Buys: `accepted`, `refused:<reason>`, `unknown:<reason>`.
+    pub fn buys(&self) -> BTreeMap<String, u64> {
+        let mut out = BTreeMap::new();
+        for outcome in OUTCOMES {
+            for (reason, text) in self.reasons.iter().enumerate() {
+                let count = self.counts[self.place(OperationKind::Buy, outcome, reason)];
+                if count > 0 {
+                    *out.entry(named(outcome, text)).or_default() += count;
+                }
+            }
+        }
+        out
+    }
+
+    /// Follow-ups: `pay:accepted`, `cancel:refused`, `status:dropped`, ...
+    pub fn follow_ups(&self) -> BTreeMap<String, u64> {
+        let mut out = BTreeMap::new();
+        for kind in KINDS.into_iter().filter(|kind| *kind != OperationKind::Buy) {
+            for outcome in OUTCOMES {
+                let from = self.place(kind, outcome, 0);
+                let count = self.counts[from..from + self.reasons.len()].iter().sum();
+                add(&mut out, kind, outcome_name(outcome), count);
+            }
+            add(&mut out, kind, "dropped", self.dropped[kind as usize]);
+        }
+        out
+    }
+}
+
+fn add(out: &mut BTreeMap<String, u64>, kind: OperationKind, end: &str, count: u64) {
+    if count > 0 {
+        out.insert(format!("{}:{end}", kind_name(kind)), count);
+    }
+}
+
+fn named(outcome: Outcome, reason: &str) -> String {
+    match outcome {
+        Outcome::Accepted => outcome_name(outcome).to_owned(),
+        Outcome::Refused | Outcome::Unknown => format!("{}:{reason}", outcome_name(outcome)),
+    }
+}
+
+fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Accepted => "accepted",
+        Outcome::Refused => "refused",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+fn kind_name(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::Buy => "buy",
+        OperationKind::Status => "status",
+        OperationKind::Pay => "pay",
+        OperationKind::Cancel => "cancel",
+    }
+}

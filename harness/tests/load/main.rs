@@ -1,0 +1,12 @@
+//! The load generator against real HTTP servers on loopback: what it sends, records and measures,
+//! and that no misbehaviour of a server stops its schedule.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod answers;
+mod limits;
+mod misbehaviour;
+mod run;
+mod script;
+mod shop;
+mod time;

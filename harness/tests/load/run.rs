@@ -1,0 +1,216 @@
+//! Plans for small loads, and what a finished load left behind.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use flashdrill::history::operation::Operation;
+use flashdrill::history::{HistoryReader, HistoryWriter};
+use flashdrill::load::population::Population;
+use flashdrill::load::schedule::{Phase, Schedule};
+use flashdrill::load::summary::LoadSummary;
+use flashdrill::load::{LoadError, LoadJob, Progress, reason, run};
+use flashdrill::target::{
+    AnswerOutcome, AnswerRule, RequestTemplate, Requests, Start, StateQueries, Target,
+};
+
+/// A constant rate on a few connections, nobody clicking twice or paying.
+pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
+    Plan {
+        drill: "test".into(),
+        title: "test".into(),
+        controls: vec![],
+        seed: 7,
+        sale: Sale {
+            id: "sale".into(),
+            skus: ["s0", "s1", "s2"]
+                .map(|id| Sku {
+                    id: id.into(),
+                    stock: 10,
+                })
+                .into(),
+            limit_per_user: 1,
+        },
+        load: Load {
+            schedule: Schedule {
+                phases: vec![Phase::Constant {
+                    name: "only".into(),
+                    rate_per_s,
+                    duration_ms,
+                }],
+            },
+            connections: 8,
+            depth: 1,
+            timeout_ms: 2_000,
+        },
+        population: Population {
+            users: 1_000_000,
+            quantity: 1,
+            duplicate_share: 0.0,
+            pay_share: 0.0,
+            cancel_share: 0.0,
+            status_share: 0.0,
+            follow_up_after_ms: 50,
+        },
+        faults: vec![],
+        expect: Expect {
+            checks: vec![],
+            sent_share_min: 0.0,
+            schedule_lag_us_p99_max: 0,
+            converge_ms_max: 0,
+            sell_out: false,
+        },
+        mutants: vec![],
+        target: target(),
+    }
+}
+
+fn target() -> Target {
+    use AnswerOutcome::{Accepted, Refused, Unknown};
+    Target {
+        name: "test".into(),
+        start: Start {
+            command: vec![],
+            mutant_command: vec![],
+            env: BTreeMap::new(),
+            ready_path: "/".into(),
+            ready_timeout_ms: 0,
+            prepare: vec![],
+        },
+        requests: Requests {
+            buy: request(
+                "POST",
+                "/orders",
+                r#"{"sale":"{sale}","sku":"{sku}","user":"{user}","quantity":{quantity},"request_id":"{request_id}"}"#,
+            ),
+            status: request("GET", "/orders/{order_id}", ""),
+            pay: request("POST", "/orders/{order_id}/pay", ""),
+            cancel: request("POST", "/orders/{order_id}/cancel", ""),
+        },
+        answers: vec![
+            rule(202, "", Accepted, "", false),
+            rule(200, "", Accepted, "", false),
+            rule(409, "sold_out", Refused, "sold_out", false),
+            rule(409, "", Refused, "conflict", false),
+            rule(503, "paused", Refused, "paused", true),
+            rule(500, "", Unknown, "broken", false),
+        ],
+        order_id_field: "order_id".into(),
+        state: StateQueries {
+            orders: String::new(),
+            stock: String::new(),
+            cache_available: vec![],
+            cache_held: vec![],
+            cache_add: vec![],
+            consumer_group: String::new(),
+            topic: String::new(),
+            order_states: BTreeMap::new(),
+            never_granted_reasons: vec![],
+            metrics_path: String::new(),
+            counters: BTreeMap::new(),
+        },
+    }
+}
+
+fn request(method: &str, path: &str, body: &str) -> RequestTemplate {
+    RequestTemplate {
+        method: method.into(),
+        path: path.into(),
+        headers: [("Content-Type".to_owned(), "application/json".to_owned())].into(),
+        body: body.into(),
+    }
+}
+
+fn rule(
+    status: u16,
+    contains: &str,
+    outcome: AnswerOutcome,
+    reason: &str,
+    outage: bool,
+) -> AnswerRule {
+    AnswerRule {
+        status,
+        contains: contains.into(),
+        outcome,
+        reason: reason.into(),
+        outage,
+    }
+}
+
+/// What a load left behind.
+pub struct Ran {
+    pub summary: LoadSummary,
+    pub operations: Vec<Operation>,
+    pub reasons: Vec<String>,
+    pub progress: Arc<Progress>,
+    pub response_log: String,
+}
+
+impl Ran {
+    /// Name of an operation's reason.
+    pub fn reason(&self, operation: &Operation) -> &str {
+        &self.reasons[usize::from(operation.reason)]
+    }
+
+    /// Buys that ended as `outcome` names it: `accepted`, `refused:sold_out`, ...
+    pub fn count(&self, outcome: &str) -> u64 {
+        self.summary.outcomes.get(outcome).copied().unwrap_or(0)
+    }
+}
+
+pub fn ran(plan: &Plan, address: SocketAddr) -> Ran {
+    try_run(plan, address, &Arc::new(AtomicBool::new(false))).unwrap()
+}
+
+pub fn try_run(
+    plan: &Plan,
+    address: SocketAddr,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Ran, LoadError> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    let run_number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let folder = Folder::new(&format!("fd-load-{}-{run_number}", std::process::id()));
+    let file = folder.0.join("history");
+    let log = folder.0.join("response.hlog");
+    let progress = Arc::new(Progress::default());
+    let reasons = reason::reasons(&plan.target);
+    let summary = run(LoadJob {
+        plan,
+        address,
+        variables: BTreeMap::new(),
+        history: HistoryWriter::create(&file, plan.seed, reasons.clone()).unwrap(),
+        start: Instant::now() + Duration::from_millis(50),
+        progress: Arc::clone(&progress),
+        cancel: Arc::clone(cancel),
+        response_log: Some(log.clone()),
+    })?;
+    let operations = HistoryReader::open(&file).unwrap().map(Result::unwrap);
+    Ok(Ran {
+        operations: operations.collect(),
+        response_log: std::fs::read_to_string(&log).unwrap(),
+        summary,
+        reasons,
+        progress,
+    })
+}
+
+/// Removed with everything in it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
