@@ -1,1 +1,51 @@
+//! The stack under the drill: Redis Cluster, RocketMQ and MySQL as native processes behind the fault
+//! proxy, and the service beside them.
 //!
+//! Owns processes, ports, scratch folders and the registry that lets a later start clean up. Knows
+//! nothing of load, drills or verdicts. No address other than loopback is ever used.
+
+mod config;
+mod error;
+mod launcher;
+pub mod links;
+mod mysql;
+mod ports;
+mod process;
+mod procfs;
+mod programs;
+mod readiness;
+mod redis_cluster;
+mod rocketmq;
+mod run_folder;
+mod service;
+mod stack;
+mod sweep;
+
+pub use error::{EnvironmentError, LogTail, MissingProgram};
+pub use mysql::Mysql;
+pub use ports::free_port;
+pub use process::Process;
+pub use redis_cluster::{Myself, RedisCluster, RedisNode};
+pub use rocketmq::RocketMq;
+pub use service::{Service, ServiceOptions};
+pub use stack::{Progress, Stack, StackOptions};
+pub use sweep::{Swept, sweep};
+
+/// Races for a port of our own choice that may be lost in a row.
+const PORT_RACES: u32 = 3;
+
+/// Runs a start again when it lost the race for its port: only for ports we chose ourselves.
+async fn with_fresh_ports<T>(
+    mut start: impl AsyncFnMut() -> Result<T, EnvironmentError>,
+) -> Result<T, EnvironmentError> {
+    let mut lost = 1;
+    loop {
+        match start().await {
+            Err(error) if error.is_port_in_use() && lost < PORT_RACES => {
+                tracing::info!(%error, "trying another port");
+                lost += 1;
+            }
+            result => return result,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Why the stack could not start, or what became of it later.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::{fmt, io};
+
+use crate::proxy::ProxyError;
+
+/// A program that is not on the search path, and the Debian package that holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingProgram {
+    pub program: &'static str,
+    pub package: &'static str,
+}
+
+/// The last lines of a component's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogTail {
+    pub path: PathBuf,
+    pub lines: Vec<String>,
+}
+
+impl fmt::Display for LogTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.lines.is_empty() {
+            return write!(f, "its log {} is empty", self.path.display());
+        }
+        write!(f, "end of {}:", self.path.display())?;
+        self.lines
+            .iter()
+            .try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum EnvironmentError {
+    #[error("missing programs:{}\ninstall them with: apt-get install {}", missing_lines(.0), packages(.0))]
+    MissingPrograms(Vec<MissingProgram>),
+    #[error("no RocketMQ jars in {}: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ", .dir.display())]
+    MissingJars { dir: PathBuf },
+    #[error("cannot {action} {}: {source}", .path.display())]
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("{component}: cannot run {}: {source}", .program.display())]
+    Spawn {
+        component: String,
+        program: PathBuf,
+        source: io::Error,
+    },
+    #[error("{component}: port {port} is in use by another process; {tail}")]
+    PortInUse {
+        component: String,
+        port: u16,
+        tail: LogTail,
+    },
+    #[error("no free port found below the ephemeral range after {tries} tries")]
+    NoFreePort { tries: u32 },
+    #[error("{component} died during start ({status}); {tail}")]
+    Died {
+        component: String,
+        status: ExitStatus,
+        tail: LogTail,
+    },
+    #[error("{component} was not ready after {waited_ms} ms: {last}; {tail}")]
+    NotReady {
+        component: String,
+        waited_ms: u128,
+        last: String,
+        tail: LogTail,
+    },
+    #[error("{component}: {step} failed: {reason}")]
+    Step {
+        component: String,
+        step: String,
+        reason: String,
+    },
+    #[error("fault proxy: {0}")]
+    Proxy(#[from] ProxyError),
+    #[error("the stack is not empty after its reset: {0}")]
+    NotEmpty(String),
+    #[error("the stack has been stopped")]
+    Stopped,
+}
+
+impl EnvironmentError {
+    pub(crate) fn step(component: &str, step: &str, reason: impl fmt::Display) -> Self {
+        Self::Step {
+            component: component.to_owned(),
+            step: step.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
+    /// Another port may do: worth another try when the port was our own choice.
+    pub(crate) fn is_port_in_use(&self) -> bool {
+        match self {
+            Self::PortInUse { .. } => true,
+            Self::Proxy(error) => error.is_port_in_use(),
+            _ => false,
+        }
+    }
+}
+
+fn missing_lines(missing: &[MissingProgram]) -> String {
+    missing
+        .iter()
+        .map(|m| format!("\n  {} (Debian package {})", m.program, m.package))
+        .collect()
+}
+
+fn packages(missing: &[MissingProgram]) -> String {
+    let mut names: Vec<_> = missing.iter().map(|m| m.package).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" ")
+}

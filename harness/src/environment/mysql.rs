@@ -1,0 +1,238 @@
+//! The MySQL-compatible server: data folder, process, database, and a direct way to ask it.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::unistd::geteuid;
+use sqlx::mysql::MySqlConnection;
+use sqlx::{Connection, Row};
+
+use super::config;
+use super::error::{EnvironmentError, LogTail};
+use super::launcher::Launcher;
+use super::links;
+use super::ports::free_port;
+use super::process::{Process, ProcessSpec};
+use super::programs::MysqlServer;
+use super::readiness::wait_until;
+use super::run_folder::file_error;
+use crate::proxy::ProxyClient;
+
+const COMPONENT: &str = "mysql";
+/// Loopback only, data thrown away: the password keeps nobody out and is no secret.
+const USER: &str = "flashdrill";
+const DATABASE: &str = "flashdrill";
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Seconds that a forgotten client's lock may hold up the reset.
+const DROP_LOCK_WAIT_S: u32 = 5;
+
+/// Run by the server at each start; one statement a line.
+const INIT_SQL: &str = "\
+CREATE DATABASE IF NOT EXISTS flashdrill CHARACTER SET utf8mb4;
+CREATE USER IF NOT EXISTS 'flashdrill'@'127.0.0.%' IDENTIFIED BY 'flashdrill';
+GRANT ALL ON *.* TO 'flashdrill'@'127.0.0.%';
+";
+
+#[derive(Debug)]
+pub struct Mysql {
+    pub process: Arc<Process>,
+    /// Where it listens; for faults and observers.
+    pub port: u16,
+    /// The listener of the service's link.
+    pub service_port: u16,
+}
+
+impl Mysql {
+    /// Makes a data folder, starts the server and waits until it answers.
+    pub(crate) async fn start(
+        launcher: &Arc<Launcher>,
+        proxy: &ProxyClient,
+    ) -> Result<Self, EnvironmentError> {
+        let dir = launcher.folder.make(COMPONENT)?;
+        let init = dir.join("init.sql");
+        fs::write(&init, INIT_SQL).map_err(|source| file_error("write", &init, source))?;
+        let mysql = super::with_fresh_ports(async || {
+            let port = free_port()?;
+            let process = launch(launcher, &dir, port).await?;
+            let mysql = Self {
+                process,
+                port,
+                service_port: 0,
+            };
+            mysql.wait_ready().await?;
+            Ok(mysql)
+        })
+        .await?;
+        let upstream = SocketAddr::from((Ipv4Addr::LOCALHOST, mysql.port));
+        Ok(Self {
+            service_port: links::open(proxy, links::MYSQL, upstream).await?,
+            ..mysql
+        })
+    }
+
+    /// Direct, for observers.
+    pub fn url(&self) -> String {
+        url(self.port)
+    }
+
+    /// Through the fault proxy, for the service.
+    pub fn service_url(&self) -> String {
+        url(self.service_port)
+    }
+
+    pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {
+        wait_until(&self.process, READY_TIMEOUT, async || {
+            let mut connection = self.connect().await.map_err(|e| e.to_string())?;
+            connection.ping().await.map_err(|e| e.to_string())
+        })
+        .await
+    }
+
+    async fn connect(&self) -> Result<MySqlConnection, sqlx::Error> {
+        MySqlConnection::connect(&self.url()).await
+    }
+
+    /// Throws the database away and makes an empty one.
+    pub(crate) async fn recreate_database(&self) -> Result<(), EnvironmentError> {
+        let statements = [
+            format!("SET SESSION lock_wait_timeout = {DROP_LOCK_WAIT_S}"),
+            format!("DROP DATABASE IF EXISTS {DATABASE}"),
+            format!("CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4"),
+        ];
+        let run = async || {
+            let mut connection = self.connect_without_database().await?;
+            for statement in &statements {
+                sqlx::raw_sql(statement).execute(&mut connection).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        };
+        run()
+            .await
+            .map_err(|e| EnvironmentError::step(COMPONENT, "emptying the database", e))
+    }
+
+    /// The database itself may be missing after a reset that failed half-way.
+    async fn connect_without_database(&self) -> Result<MySqlConnection, sqlx::Error> {
+        MySqlConnection::connect(url(self.port).trim_end_matches(DATABASE)).await
+    }
+
+    pub(crate) async fn tables(&self) -> Result<i64, EnvironmentError> {
+        let sql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
+        let read = async || {
+            let row = sqlx::query(sql)
+                .fetch_one(&mut self.connect().await?)
+                .await?;
+            row.try_get::<i64, _>(0)
+        };
+        read()
+            .await
+            .map_err(|e| EnvironmentError::step(COMPONENT, "counting tables", e))
+    }
+
+    pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
+        self.process.start_again()?;
+        self.wait_ready().await
+    }
+
+    /// The real product: MariaDB is not MySQL.
+    pub(crate) async fn version(&self) -> Result<String, EnvironmentError> {
+        let read = async || {
+            let row = sqlx::query("SELECT VERSION()")
+                .fetch_one(&mut self.connect().await?)
+                .await?;
+            row.try_get::<String, _>(0)
+        };
+        let version = read()
+            .await
+            .map_err(|e| EnvironmentError::step(COMPONENT, "asking its version", e))?;
+        let product = if version.contains("MariaDB") {
+            "MariaDB"
+        } else {
+            "MySQL"
+        };
+        Ok(format!("{product} {version}"))
+    }
+}
+
+fn url(port: u16) -> String {
+    format!("mysql://{USER}:{USER}@127.0.0.1:{port}/{DATABASE}")
+}
+
+async fn launch(
+    launcher: &Arc<Launcher>,
+    dir: &Path,
+    port: u16,
+) -> Result<Arc<Process>, EnvironmentError> {
+    let file = dir.join("my.cnf");
+    let values = [
+        ("dir", dir.display().to_string()),
+        ("port", port.to_string()),
+    ];
+    config::write(config::MYSQL, &values, &file)?;
+    if !dir.join("data").join("mysql").exists() {
+        initialise(launcher, dir, &file).await?;
+    }
+    let program = match &launcher.programs.mysql {
+        MysqlServer::MariaDb { server, .. } | MysqlServer::Mysql { server } => server.clone(),
+    };
+    let mut args = vec![format!("--defaults-file={}", file.display())];
+    args.extend(root_argument());
+    let spec = ProcessSpec {
+        component: COMPONENT.to_owned(),
+        program,
+        args,
+        env: [].into(),
+        dir: dir.to_owned(),
+        log: launcher.log_file(COMPONENT),
+        port,
+    };
+    Process::start(launcher, spec)
+}
+
+/// The server refuses to run as root unless told, and must not change its user: that would clear
+/// its parent-death signal.
+fn root_argument() -> Option<String> {
+    geteuid().is_root().then(|| "--user=root".to_owned())
+}
+
+/// Makes the system tables.
+async fn initialise(launcher: &Launcher, dir: &Path, file: &Path) -> Result<(), EnvironmentError> {
+    let data = format!("--datadir={}", dir.join("data").display());
+    let defaults = format!("--defaults-file={}", file.display());
+    let (program, options): (_, &[&str]) = match &launcher.programs.mysql {
+        MysqlServer::MariaDb { install, .. } => (
+            install,
+            &["--auth-root-authentication-method=normal", "--skip-test-db"],
+        ),
+        MysqlServer::Mysql { server } => (server, &["--initialize-insecure"]),
+    };
+    let mut command = tokio::process::Command::from(launcher.command(program));
+    command
+        .arg(defaults)
+        .arg(data)
+        .args(options)
+        .args(root_argument());
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let failed =
+        |reason: String| EnvironmentError::step(COMPONENT, "making its data folder", reason);
+    let output = command.output().await.map_err(|e| failed(e.to_string()))?;
+    let log = launcher.log_file("mysql-install");
+    let text = [output.stdout, output.stderr].concat();
+    fs::write(&log, &text).map_err(|source| file_error("write", &log, source))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let lines = String::from_utf8_lossy(&text)
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    Err(failed(format!(
+        "{}; {}",
+        output.status,
+        LogTail { path: log, lines }
+    )))
+}

@@ -1,0 +1,109 @@
+//! What the kernel says about processes: identity, life, CPU time.
+
+use std::fs;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+/// USER_HZ: `/proc/<pid>/stat` counts in hundredths of a second on every Linux architecture in use.
+const TICK_MS: u64 = 10;
+
+/// A process id that cannot be mistaken for a later process with the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessId {
+    pub pid: u32,
+    /// Clock ticks between boot and its start.
+    pub started_ticks: u64,
+}
+
+impl ProcessId {
+    pub fn of(pid: u32) -> io::Result<Self> {
+        Ok(Self {
+            pid,
+            started_ticks: Stat::read(&format!("/proc/{pid}/stat"))?.started_ticks,
+        })
+    }
+
+    /// Runs still; a zombie does not.
+    pub fn is_alive(self) -> bool {
+        Stat::read(&format!("/proc/{}/stat", self.pid))
+            .is_ok_and(|stat| stat.started_ticks == self.started_ticks && !stat.is_dead)
+    }
+}
+
+/// CPU time of a process so far, milliseconds; None when it is gone.
+pub(crate) fn cpu_ms(pid: u32) -> Option<u64> {
+    Stat::read(&format!("/proc/{pid}/stat"))
+        .ok()
+        .map(|stat| stat.cpu_ms)
+}
+
+/// CPU time of one thread of this process.
+pub(crate) fn thread_cpu_ms(thread_id: i32) -> Option<u64> {
+    Stat::read(&format!("/proc/self/task/{thread_id}/stat"))
+        .ok()
+        .map(|stat| stat.cpu_ms)
+}
+
+/// Differs after every boot: recorded process ids mean nothing across one.
+pub(crate) fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    is_dead: bool,
+    cpu_ms: u64,
+    started_ticks: u64,
+}
+
+impl Stat {
+    fn read(path: &str) -> io::Result<Self> {
+        Self::parse(&fs::read_to_string(path)?)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{path} is strange")))
+    }
+
+    /// proc(5): the second field is a name in brackets that may itself hold blanks and brackets.
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Self {
+            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            cpu_ms: (number(14)? + number(15)?) * TICK_MS,
+            started_ticks: number(22)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_name_with_brackets() {
+        let text = "12 (a (b) c) S 1 12 12 0 -1 4194560 1 2 3 4 70 5 0 0 20 0 1 0 998877 1 2";
+        let stat = Stat {
+            is_dead: false,
+            cpu_ms: 750,
+            started_ticks: 998_877,
+        };
+        assert_eq!(Stat::parse(text), Some(stat));
+        assert_eq!(Stat::parse("12 (short) Z 1"), None);
+    }
+
+    #[test]
+    fn knows_this_process_and_not_an_earlier_one_with_its_number() {
+        let me = ProcessId::of(std::process::id()).unwrap();
+        assert!(me.is_alive());
+        assert!(
+            !ProcessId {
+                started_ticks: me.started_ticks - 1,
+                ..me
+            }
+            .is_alive()
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! One Redis node: its process, its ports, and a direct (unproxied) way to ask it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, cmd};
+
+use super::super::config;
+use super::super::error::EnvironmentError;
+use super::super::launcher::Launcher;
+use super::super::links;
+use super::super::ports::free_port;
+use super::super::process::{Process, ProcessSpec};
+use super::super::readiness::wait_until;
+use super::topology::Myself;
+use crate::proxy::ProxyClient;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A member of the cluster; whether it is a primary is for the cluster to say.
+#[derive(Debug)]
+pub struct RedisNode {
+    pub index: usize,
+    pub process: Arc<Process>,
+    /// Where it listens; for faults and observers.
+    pub port: u16,
+    /// Cluster bus, not proxied.
+    pub bus_port: u16,
+    /// What it announces: the listener of its replication link.
+    pub announced_port: u16,
+    /// The listener of the service's link.
+    pub service_port: u16,
+}
+
+impl RedisNode {
+    /// Starts the process and its two links; does not wait for it.
+    pub(super) async fn start(
+        launcher: &Arc<Launcher>,
+        proxy: &ProxyClient,
+        index: usize,
+    ) -> Result<Self, EnvironmentError> {
+        let port = free_port()?;
+        let upstream = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let announced_port = links::open(proxy, &links::redis_replication(index), upstream).await?;
+        let service_port = links::open(proxy, &links::redis_service(index), upstream).await?;
+        let bus_port = free_port()?;
+        let process = launch(launcher, index, [port, bus_port, announced_port])?;
+        Ok(Self {
+            index,
+            process,
+            port,
+            bus_port,
+            announced_port,
+            service_port,
+        })
+    }
+
+    /// Its name in logs and reports.
+    pub fn name(&self) -> &str {
+        self.process.component()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// A direct connection with time-outs.
+    pub async fn connect(&self) -> Result<MultiplexedConnection, EnvironmentError> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(ANSWER_TIMEOUT));
+        let client = redis::Client::open(format!("redis://{}/", self.address()))
+            .map_err(|e| self.step("connecting", e))?;
+        client
+            .get_multiplexed_async_connection_with_config(&config)
+            .await
+            .map_err(|e| self.step("connecting", e))
+    }
+
+    /// Sends one command over a connection of its own.
+    pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, EnvironmentError> {
+        let mut connection = self.connect().await?;
+        command.query_async(&mut connection).await.map_err(|e| {
+            let name = command.args_iter().next();
+            let name = match name {
+                Some(redis::Arg::Simple(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => "command".to_owned(),
+            };
+            self.step(&name, e)
+        })
+    }
+
+    /// Its own line of the cluster's table.
+    pub async fn myself(&self) -> Result<Myself, EnvironmentError> {
+        let nodes: String = self.query(cmd("CLUSTER").arg("NODES")).await?;
+        Myself::parse(&nodes).ok_or_else(|| self.step("CLUSTER NODES", "no line for itself"))
+    }
+
+    /// One section of INFO as text.
+    pub async fn info(&self, section: &str) -> Result<String, EnvironmentError> {
+        self.query(cmd("INFO").arg(section)).await
+    }
+
+    /// A replica whose link to its primary is up.
+    pub async fn is_replica_in_sync(&self) -> Result<bool, EnvironmentError> {
+        let info = self.info("replication").await?;
+        Ok(field(&info, "role") == Some("slave")
+            && field(&info, "master_link_status") == Some("up")
+            && field(&info, "master_sync_in_progress") == Some("0"))
+    }
+
+    /// Answers, and it is this process that does.
+    pub(super) async fn wait_answering(&self) -> Result<(), EnvironmentError> {
+        wait_until(&self.process, READY_TIMEOUT, async || {
+            let info = self.info("server").await.map_err(|e| e.to_string())?;
+            let answered = field(&info, "process_id").map(str::to_owned);
+            let ours = self.process.pid().map(|pid| pid.to_string());
+            if answered == ours {
+                Ok(())
+            } else {
+                Err(format!("process {answered:?} answers"))
+            }
+        })
+        .await
+    }
+
+    pub(super) fn step(&self, step: &str, reason: impl std::fmt::Display) -> EnvironmentError {
+        EnvironmentError::step(self.name(), step, reason)
+    }
+}
+
+/// Value of one line of INFO.
+pub(super) fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
+    info.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        .map(str::trim)
+}
+
+fn launch(
+    launcher: &Arc<Launcher>,
+    index: usize,
+    [port, bus_port, announced_port]: [u16; 3],
+) -> Result<Arc<Process>, EnvironmentError> {
+    let component = format!("redis-{index}");
+    let dir = launcher.folder.make(&component)?;
+    let file = dir.join("redis.conf");
+    let values = [
+        ("port", port.to_string()),
+        ("bus_port", bus_port.to_string()),
+        ("announce_port", announced_port.to_string()),
+        ("dir", dir.display().to_string()),
+    ];
+    config::write(config::REDIS, &values, &file)?;
+    let spec = ProcessSpec {
+        log: launcher.log_file(&component),
+        component,
+        program: launcher.programs.redis_server.clone(),
+        args: vec![file.display().to_string()],
+        env: [].into(),
+        dir,
+        port,
+    };
+    Process::start(launcher, spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_field_of_info() {
+        let info = "# Replication\r\nrole:slave\r\nmaster_link_status:up\r\n";
+        assert_eq!(field(info, "role"), Some("slave"));
+        assert_eq!(field(info, "master_link_status"), Some("up"));
+        assert_eq!(field(info, "master_link"), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! The Java command lines of name server and broker.
+
+use std::path::PathBuf;
+
+use super::super::launcher::Launcher;
+use super::super::process::ProcessSpec;
+
+/// RocketMQ 5.3 reaches into these packages, which Java 17 keeps closed.
+const OPEN_PACKAGES: [&str; 3] = [
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+];
+
+/// Small heaps and the collector with the fewest threads: everything shares one machine.
+///
+/// The name server answers a request now and then: compiling it well costs more than it gives.
+const NAME_SERVER_MEMORY: [&str; 4] = [
+    "-Xms64m",
+    "-Xmx128m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+];
+const BROKER_MEMORY: [&str; 4] = [
+    "-Xms256m",
+    "-Xmx512m",
+    "-XX:MaxDirectMemorySize=512m",
+    "-XX:+UseSerialGC",
+];
+
+pub(super) fn name_server(
+    launcher: &Launcher,
+    component: &str,
+    dir: PathBuf,
+    args: &[String],
+    port: u16,
+) -> ProcessSpec {
+    let class = "org.apache.rocketmq.namesrv.NamesrvStartup";
+    spec(
+        launcher,
+        component,
+        dir,
+        &NAME_SERVER_MEMORY,
+        class,
+        args,
+        port,
+    )
+}
+
+pub(super) fn broker(
+    launcher: &Launcher,
+    component: &str,
+    dir: PathBuf,
+    args: &[String],
+    port: u16,
+) -> ProcessSpec {
+    let class = "org.apache.rocketmq.broker.BrokerStartup";
+    spec(launcher, component, dir, &BROKER_MEMORY, class, args, port)
+}
+
+fn spec(
+    launcher: &Launcher,
+    component: &str,
+    dir: PathBuf,
+    memory: &[&str],
+    class: &str,
+    args: &[String],
+    port: u16,
+) -> ProcessSpec {
+    let mut java: Vec<String> = OPEN_PACKAGES
+        .iter()
+        .chain(memory)
+        .map(|&option| option.to_owned())
+        .collect();
+    // Its logs and offsets go to the user's home unless told otherwise.
+    java.push(format!("-Duser.home={}", dir.display()));
+    java.push("-cp".to_owned());
+    java.push(
+        launcher
+            .programs
+            .rocketmq_jars
+            .join("*")
+            .display()
+            .to_string(),
+    );
+    java.push(class.to_owned());
+    java.extend_from_slice(args);
+    ProcessSpec {
+        component: component.to_owned(),
+        program: launcher.programs.java.clone(),
+        args: java,
+        env: [("ROCKETMQ_HOME".to_owned(), dir.display().to_string())].into(),
+        log: launcher.log_file(component),
+        dir,
+        port,
+    }
+}

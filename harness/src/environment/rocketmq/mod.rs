@@ -1,0 +1,227 @@
+//! RocketMQ: name server and broker from the jars, both behind the fault proxy.
+
+mod jvm;
+mod remoting;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::remoting::Request;
+use super::config;
+use super::error::EnvironmentError;
+use super::launcher::Launcher;
+use super::links;
+use super::ports::{choose, free_port};
+use super::process::Process;
+use super::readiness::wait_until;
+use crate::proxy::ProxyClient;
+
+const NAME_SERVER: &str = "rocketmq-namesrv";
+const BROKER: &str = "rocketmq-broker";
+/// As in `compose/broker.conf`.
+const BROKER_NAME: &str = "broker-a";
+/// The broker's own address; it advertises 127.0.0.1, where the proxy listens on the same port.
+const BROKER_IP: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub struct RocketMq {
+    pub name_server: Arc<Process>,
+    pub broker: Arc<Process>,
+    /// Direct, for faults and observers.
+    pub name_server_address: SocketAddr,
+    pub broker_address: SocketAddr,
+    /// The listener of the service's link to the name server.
+    pub service_port: u16,
+}
+
+impl RocketMq {
+    pub(crate) async fn start(
+        launcher: &Arc<Launcher>,
+        proxy: &ProxyClient,
+    ) -> Result<Self, EnvironmentError> {
+        let (name_server, name_server_address) =
+            super::with_fresh_ports(async || start_name_server(launcher)).await?;
+        let (broker, broker_address) = super::with_fresh_ports(async || {
+            start_broker(launcher, proxy, name_server_address).await
+        })
+        .await?;
+        let service_port = links::open(proxy, links::ROCKETMQ_NAMESRV, name_server_address).await?;
+        let rocketmq = Self {
+            name_server,
+            broker,
+            name_server_address,
+            broker_address,
+            service_port,
+        };
+        rocketmq.wait_ready().await?;
+        Ok(rocketmq)
+    }
+
+    /// The name server's address for the service.
+    pub fn service_namesrv(&self) -> String {
+        format!("127.0.0.1:{}", self.service_port)
+    }
+
+    /// Waits until the broker serves and the name server knows it.
+    pub async fn wait_ready(&self) -> Result<(), EnvironmentError> {
+        let none = BTreeMap::new();
+        wait_until(&self.name_server, READY_TIMEOUT, async || {
+            remoting::call(self.name_server_address, Request::ClusterInfo, &none).await
+        })
+        .await?;
+        wait_until(&self.broker, READY_TIMEOUT, async || {
+            self.broker_serves().await
+        })
+        .await
+    }
+
+    /// Serves, and clients can find it.
+    async fn broker_serves(&self) -> Result<(), String> {
+        self.runtime_info().await?;
+        let none = BTreeMap::new();
+        let known = remoting::call(self.name_server_address, Request::ClusterInfo, &none).await?;
+        if String::from_utf8_lossy(&known).contains(BROKER_NAME) {
+            return Ok(());
+        }
+        Err("it is not registered at the name server yet".to_owned())
+    }
+
+    async fn runtime_info(&self) -> Result<String, String> {
+        let none = BTreeMap::new();
+        let info = remoting::call(self.broker_address, Request::BrokerRuntimeInfo, &none).await?;
+        Ok(String::from_utf8_lossy(&info).into_owned())
+    }
+
+    /// Messages of `topic`, and of the group's retry topic, that `group` has not consumed. A group
+    /// or topic that nobody used has none.
+    ///
+    /// # Errors
+    /// The broker does not answer.
+    pub async fn backlog(&self, topic: &str, group: &str) -> Result<u64, EnvironmentError> {
+        let retries = format!("%RETRY%{group}");
+        Ok(self.lag(topic, group).await? + self.lag(&retries, group).await?)
+    }
+
+    /// Half messages whose outcome the broker has not settled yet. Falls only as the broker's
+    /// check runs (every 3 s), so it is an upper bound.
+    pub async fn half_messages(&self) -> Result<u64, EnvironmentError> {
+        self.lag("RMQ_SYS_TRANS_HALF_TOPIC", "CID_RMQ_SYS_TRANS")
+            .await
+    }
+
+    async fn lag(&self, topic: &str, group: &str) -> Result<u64, EnvironmentError> {
+        let fields = [
+            ("topic", topic.to_owned()),
+            ("consumerGroup", group.to_owned()),
+        ]
+        .into();
+        let step = |reason| EnvironmentError::step(BROKER, "reading the backlog", reason);
+        let body = remoting::call(self.broker_address, Request::ConsumeStats, &fields)
+            .await
+            .map_err(step)?;
+        let body = String::from_utf8_lossy(&body);
+        remoting::lag(&body).ok_or_else(|| step(format!("strange answer: {body}")))
+    }
+
+    /// Makes a topic with `queues` queues, or changes it. An automatically made topic gets no more
+    /// queues than the first sender asks for (4 by default).
+    pub async fn create_topic(&self, topic: &str, queues: u32) -> Result<(), EnvironmentError> {
+        let fields = [
+            ("topic", topic.to_owned()),
+            ("defaultTopic", "TBW102".to_owned()),
+            ("readQueueNums", queues.to_string()),
+            ("writeQueueNums", queues.to_string()),
+            // Readable and writable.
+            ("perm", "6".to_owned()),
+            ("topicFilterType", "SINGLE_TAG".to_owned()),
+            ("topicSysFlag", "0".to_owned()),
+            ("order", "false".to_owned()),
+        ]
+        .into();
+        remoting::call(self.broker_address, Request::UpdateTopic, &fields)
+            .await
+            .map(drop)
+            .map_err(|reason| EnvironmentError::step(BROKER, "making a topic", reason))
+    }
+
+    pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
+        self.name_server.start_again()?;
+        self.broker.start_again()?;
+        self.wait_ready().await
+    }
+
+    pub(crate) async fn version(&self) -> Result<String, EnvironmentError> {
+        let info = self
+            .runtime_info()
+            .await
+            .map_err(|reason| EnvironmentError::step(BROKER, "asking its version", reason))?;
+        let named = info.split("\"brokerVersionDesc\":\"").nth(1);
+        let version = named
+            .and_then(|rest| rest.split('"').next())
+            .unwrap_or("unknown");
+        Ok(format!(
+            "Apache RocketMQ {}",
+            version.trim_start_matches('V').replace('_', ".")
+        ))
+    }
+}
+
+fn start_name_server(
+    launcher: &Arc<Launcher>,
+) -> Result<(Arc<Process>, SocketAddr), EnvironmentError> {
+    let port = free_port()?;
+    let dir = launcher.folder.make(NAME_SERVER)?;
+    let file = dir.join("namesrv.conf");
+    config::write(
+        "bindAddress=127.0.0.1\nlistenPort={port}\n",
+        &[("port", port.to_string())],
+        &file,
+    )?;
+    let args = ["-c".to_owned(), file.display().to_string()];
+    let process = Process::start(
+        launcher,
+        jvm::name_server(launcher, NAME_SERVER, dir, &args, port),
+    )?;
+    Ok((process, SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
+}
+
+/// The broker and its link, which must have the broker's port.
+async fn start_broker(
+    launcher: &Arc<Launcher>,
+    proxy: &ProxyClient,
+    name_server: SocketAddr,
+) -> Result<(Arc<Process>, SocketAddr), EnvironmentError> {
+    let (port, ha_port) = broker_ports()?;
+    let address = SocketAddr::from((BROKER_IP, port));
+    links::open_at(proxy, links::ROCKETMQ_BROKER, port, address).await?;
+    let dir = launcher.folder.make(BROKER)?;
+    let file = dir.join("broker.conf");
+    let values = [
+        ("port", port.to_string()),
+        ("ha_port", ha_port.to_string()),
+        ("namesrv", name_server.to_string()),
+        ("dir", dir.display().to_string()),
+    ];
+    config::write(config::BROKER, &values, &file)?;
+    let args = ["-c".to_owned(), file.display().to_string()];
+    let process = Process::start(launcher, jvm::broker(launcher, BROKER, dir, &args, port))?;
+    Ok((process, address))
+}
+
+/// The broker listens on its port and two below it (its "fast" port); the HA port is our choice,
+/// and binds everywhere whatever `bindAddress` says.
+fn broker_ports() -> Result<(u16, u16), EnvironmentError> {
+    let port = choose(&|port| {
+        [
+            (Ipv4Addr::LOCALHOST, port),
+            (BROKER_IP, port),
+            (BROKER_IP, port - 2),
+        ]
+        .to_vec()
+    })?;
+    let ha_port = choose(&|port| [(Ipv4Addr::UNSPECIFIED, port)].to_vec())?;
+    Ok((port, ha_port))
+}

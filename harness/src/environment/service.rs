@@ -1,0 +1,130 @@
+//! The system under test as a child process of the stack.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::EnvironmentError;
+use super::ports::free_port;
+use super::process::{Process, ProcessSpec};
+use super::readiness::wait_until;
+use super::stack::Stack;
+
+/// Time a service has to end by itself.
+const STOP_GRACE: Duration = Duration::from_secs(3);
+
+/// How to start it. `{port}` in the command, the environment and the URL is replaced by a free
+/// port; everything else must be filled in already.
+#[derive(Debug, Clone)]
+pub struct ServiceOptions {
+    /// Program and arguments; a program without a slash is looked up on the PATH.
+    pub command: Vec<String>,
+    pub env: BTreeMap<String, String>,
+    /// Answers 200 to GET when the service can sell.
+    pub ready_url: String,
+    pub ready_timeout: Duration,
+    pub log_file: PathBuf,
+}
+
+#[derive(Debug)]
+pub struct Service {
+    pub process: Arc<Process>,
+    pub pid: u32,
+    /// Scheme, host and port of the ready URL.
+    pub base_url: String,
+    pub port: u16,
+}
+
+impl Service {
+    /// Starts the service and waits until it is ready.
+    ///
+    /// # Errors
+    /// A command that cannot be run, a service that dies or is not ready in time: with the end of
+    /// its log.
+    pub async fn start(stack: &Stack, options: &ServiceOptions) -> Result<Self, EnvironmentError> {
+        if !options.ready_url.contains("{port}") {
+            return Self::start_once(stack, options).await;
+        }
+        super::with_fresh_ports(async || Self::start_once(stack, options).await).await
+    }
+
+    async fn start_once(stack: &Stack, options: &ServiceOptions) -> Result<Self, EnvironmentError> {
+        let port = free_port()?.to_string();
+        let fill = |text: &String| text.replace("{port}", &port);
+        let ready_url = fill(&options.ready_url);
+        let (base_url, port) = parts(&ready_url)?;
+        let mut command = options.command.iter().map(fill);
+        let program = command
+            .next()
+            .ok_or_else(|| bad("command", "it is empty"))?;
+        let spec = ProcessSpec {
+            component: "service".to_owned(),
+            program: program.into(),
+            args: command.collect(),
+            env: options
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), fill(value)))
+                .collect(),
+            // Relative paths of a target file are meant from where flashdrill was started.
+            dir: std::env::current_dir().map_err(|e| bad("working folder", e))?,
+            log: options.log_file.clone(),
+            port,
+        };
+        let process = Process::start(stack.launcher(), spec)?;
+        wait_ready(&process, &ready_url, options.ready_timeout).await?;
+        stack.adopt(&process);
+        let pid = process.pid().unwrap_or_default();
+        Ok(Self {
+            process,
+            pid,
+            base_url,
+            port,
+        })
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.process.is_alive()
+    }
+
+    /// SIGTERM, and SIGKILL when that is not enough.
+    pub async fn stop(&self) {
+        self.process.terminate(STOP_GRACE).await;
+    }
+}
+
+async fn wait_ready(process: &Process, url: &str, limit: Duration) -> Result<(), EnvironmentError> {
+    let http = reqwest::Client::new();
+    wait_until(process, limit, async || match http.get(url).send().await {
+        Ok(answer) if answer.status().as_u16() == 200 => Ok(()),
+        Ok(answer) => Err(format!("GET {url} answered {}", answer.status())),
+        Err(error) => Err(format!("GET {url}: {error}")),
+    })
+    .await
+}
+
+/// Base URL and port of `http://127.0.0.1:8080/readyz`.
+fn parts(url: &str) -> Result<(String, u16), EnvironmentError> {
+    let parsed = reqwest::Url::parse(url).map_err(|e| bad(url, e))?;
+    match (parsed.host_str(), parsed.port_or_known_default()) {
+        (Some(host), Some(port)) => Ok((format!("{}://{host}:{port}", parsed.scheme()), port)),
+        _ => Err(bad(url, "it names no host and port")),
+    }
+}
+
+fn bad(what: &str, reason: impl std::fmt::Display) -> EnvironmentError {
+    EnvironmentError::step("service", &format!("reading the {what}"), reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_the_base_url_from_the_ready_url() {
+        let found = parts("http://127.0.0.1:8080/readyz").unwrap();
+        assert_eq!(found, ("http://127.0.0.1:8080".to_owned(), 8080));
+        assert!(parts("readyz").is_err());
+    }
+}

@@ -1,0 +1,268 @@
+//! The whole stack: servers behind the fault proxy, started together, reset between drills, stopped
+//! without a trace.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::error::EnvironmentError;
+use super::launcher::Launcher;
+use super::mysql::Mysql;
+use super::process::Process;
+use super::redis_cluster::RedisCluster;
+use super::rocketmq::RocketMq;
+use super::{procfs, sweep};
+use crate::proxy::{ProxyClient, ProxyServer};
+use crate::target::template::Variables;
+
+/// Seed of the proxy's dice until a drill's faults bring their own.
+const PROXY_SEED: u64 = 0;
+
+/// Told what is going on, in one line a time.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How to bring a stack up.
+#[derive(Clone)]
+pub struct StackOptions {
+    /// Part of the scratch folder's name.
+    pub name: String,
+    /// Logs of all servers are written here and stay.
+    pub keep_logs_in: PathBuf,
+    pub progress: Progress,
+}
+
+impl fmt::Debug for StackOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StackOptions")
+            .field("name", &self.name)
+            .field("keep_logs_in", &self.keep_logs_in)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A running stack. Dropping it kills every server and removes the scratch folder.
+#[derive(Debug)]
+pub struct Stack {
+    // Servers before the launcher: their folder goes last.
+    pub redis: RedisCluster,
+    pub mysql: Mysql,
+    pub rocketmq: RocketMq,
+    /// Faults are put on the links through this.
+    pub links: ProxyClient,
+    proxy: ProxyServer,
+    versions: BTreeMap<String, String>,
+    services: Mutex<Vec<Weak<Process>>>,
+    launcher: Arc<Launcher>,
+}
+
+impl Stack {
+    /// Starts everything in parallel, behind the built-in proxy; ready and empty when it returns.
+    ///
+    /// # Errors
+    /// Missing programs (all at once), a server that died or was not ready in time (with the end
+    /// of its log). Nothing is left running then.
+    pub async fn start(options: &StackOptions) -> Result<Self, EnvironmentError> {
+        let say = |line: &str| (options.progress)(line);
+        let swept = sweep::sweep();
+        if !swept.killed.is_empty() {
+            say(&format!(
+                "killed leftovers of a dead run: {}",
+                swept.killed.join(", ")
+            ));
+        }
+        let launcher = Arc::new(Launcher::new(&options.name, &options.keep_logs_in)?);
+        let proxy = ProxyServer::start(0, PROXY_SEED)?;
+        let links = proxy.client();
+        say("starting Redis Cluster, RocketMQ and MySQL");
+        let (redis, mysql, rocketmq) = tokio::try_join!(
+            told(say, "Redis Cluster", RedisCluster::start(&launcher, &links)),
+            told(say, "MySQL", Mysql::start(&launcher, &links)),
+            told(say, "RocketMQ", RocketMq::start(&launcher, &links)),
+        )?;
+        let mut stack = Self {
+            redis,
+            mysql,
+            rocketmq,
+            links,
+            proxy,
+            versions: BTreeMap::new(),
+            services: Mutex::default(),
+            launcher,
+        };
+        stack.versions = stack.read_versions().await?;
+        Ok(stack)
+    }
+
+    /// What target files may name.
+    pub fn variables(&self) -> Variables {
+        let pairs = [
+            ("mysql_url", self.mysql.service_url()),
+            ("redis_seeds", self.redis.seeds()),
+            ("redis_address_map", self.redis.address_map()),
+            ("rocketmq_namesrv", self.rocketmq.service_namesrv()),
+            ("scratch", self.launcher.folder.path().display().to_string()),
+        ];
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+
+    /// Removes every fault, brings dead servers back, and waits until all is whole.
+    ///
+    /// # Errors
+    /// A server that does not come back.
+    pub async fn heal(&self) -> Result<(), EnvironmentError> {
+        self.links.reset().await?;
+        tokio::try_join!(
+            self.redis.revive(),
+            self.mysql.revive(),
+            self.rocketmq.revive()
+        )?;
+        self.redis.wait_healthy().await
+    }
+
+    /// Back to the state after the start: healed, and both stores empty, which is verified. Topics
+    /// stay on the broker; a run uses its own.
+    ///
+    /// # Errors
+    /// A server that does not come back, or a store that is not empty.
+    pub async fn reset(&self) -> Result<(), EnvironmentError> {
+        self.heal().await?;
+        tokio::try_join!(self.redis.flush(), self.mysql.recreate_database())?;
+        let (keys, tables) = tokio::try_join!(self.redis.keys(), self.mysql.tables())?;
+        if keys > 0 || tables > 0 {
+            let left = format!("{keys} Redis keys and {tables} tables; does a service still run?");
+            return Err(EnvironmentError::NotEmpty(left));
+        }
+        Ok(())
+    }
+
+    /// Product and version of every server, as they say themselves.
+    pub fn versions(&self) -> BTreeMap<String, String> {
+        self.versions.clone()
+    }
+
+    async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
+        let java = java_version(&self.launcher);
+        let (redis, mysql, rocketmq) = tokio::try_join!(
+            self.redis.version(),
+            self.mysql.version(),
+            self.rocketmq.version()
+        )?;
+        let proxy = self.links.version().await?;
+        let pairs = [
+            ("redis", redis),
+            ("mysql", mysql),
+            ("rocketmq", rocketmq),
+            ("java", java),
+            ("proxy", format!("built-in, Toxiproxy API {proxy}")),
+        ];
+        Ok(pairs
+            .into_iter()
+            .map(|(name, version)| (name.to_owned(), version))
+            .collect())
+    }
+
+    /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `rocketmq-namesrv`,
+    /// `rocketmq-broker`, `service`, `proxy`, and `harness` (this process without the proxy).
+    pub fn cpu_ms(&self) -> BTreeMap<String, u64> {
+        let proxy = procfs::thread_cpu_ms(self.proxy.thread_id()).unwrap_or(0);
+        let whole = procfs::cpu_ms(std::process::id()).unwrap_or(0);
+        let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        let pairs = [
+            (
+                "redis",
+                self.redis
+                    .nodes
+                    .iter()
+                    .map(|node| node.process.cpu_ms())
+                    .sum(),
+            ),
+            ("mysql", self.mysql.process.cpu_ms()),
+            ("rocketmq-namesrv", self.rocketmq.name_server.cpu_ms()),
+            ("rocketmq-broker", self.rocketmq.broker.cpu_ms()),
+            (
+                "service",
+                services
+                    .iter()
+                    .filter_map(Weak::upgrade)
+                    .map(|p| p.cpu_ms())
+                    .sum(),
+            ),
+            ("proxy", proxy),
+            ("harness", whole.saturating_sub(proxy)),
+        ];
+        pairs
+            .into_iter()
+            .map(|(name, ms)| (name.to_owned(), ms))
+            .collect()
+    }
+
+    /// Address of the proxy's REST API.
+    pub fn proxy_address(&self) -> std::net::SocketAddr {
+        self.proxy.address()
+    }
+
+    /// Kills every server at once (nothing of theirs is kept) and removes the scratch folder.
+    /// Calling it again does nothing.
+    pub async fn stop(&self) {
+        let services: Vec<_> = {
+            let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+            services.iter().filter_map(Weak::upgrade).collect()
+        };
+        for process in services.iter().chain(self.servers()) {
+            // The error says that it is dead, which is what is wanted.
+            let _ = process.kill().await;
+        }
+        self.launcher.folder.remove();
+    }
+
+    fn servers(&self) -> impl Iterator<Item = &Arc<Process>> {
+        let nodes = self.redis.nodes.iter().map(|node| &node.process);
+        nodes.chain([
+            &self.mysql.process,
+            &self.rocketmq.broker,
+            &self.rocketmq.name_server,
+        ])
+    }
+
+    pub(super) fn launcher(&self) -> &Arc<Launcher> {
+        &self.launcher
+    }
+
+    /// Counts a service's CPU with the stack's, and kills it with the stack.
+    pub(super) fn adopt(&self, process: &Arc<Process>) {
+        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        services.retain(|service| service.strong_count() > 0);
+        services.push(Arc::downgrade(process));
+    }
+}
+
+/// Says when a part is ready.
+async fn told<T>(
+    say: impl Fn(&str),
+    part: &str,
+    start: impl Future<Output = Result<T, EnvironmentError>>,
+) -> Result<T, EnvironmentError> {
+    let begun = std::time::Instant::now();
+    let started = start.await?;
+    say(&format!(
+        "{part} is ready after {:.1} s",
+        begun.elapsed().as_secs_f64()
+    ));
+    Ok(started)
+}
+
+/// `java -version` writes to standard error: `openjdk version "17.0.15" 2025-04-15`.
+fn java_version(launcher: &Launcher) -> String {
+    let output = Command::new(&launcher.programs.java)
+        .arg("-version")
+        .output();
+    let text = output
+        .map(|o| String::from_utf8_lossy(&o.stderr).into_owned())
+        .unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").replace('"', "")
+}

@@ -1,0 +1,123 @@
+//! A whole stack on real servers: up, reset, down, and nothing left.
+//!
+//! Needs redis-server, a MySQL-compatible server, Java and the RocketMQ jars (FLASHDRILL_ROCKETMQ).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use flashdrill::environment::{Stack, StackOptions};
+use redis::cmd;
+use sqlx::{Connection, MySqlConnection};
+
+fn logs(test: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("flashdrill-test-{test}-{}", std::process::id()))
+}
+
+async fn start(test: &str) -> Stack {
+    let progress = Arc::new(|line: &str| println!("{line}"));
+    let begun = Instant::now();
+    let options = StackOptions {
+        name: test.to_owned(),
+        keep_logs_in: logs(test),
+        progress,
+    };
+    let stack = Stack::start(&options).await.expect("the stack starts");
+    println!("cold start {} ms", begun.elapsed().as_millis());
+    stack
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// The service's way in, the observer's way in, and what they say of each other.
+async fn write_through_the_links(stack: &Stack) {
+    let variables = stack.variables();
+    let mut mysql = MySqlConnection::connect(&variables["mysql_url"])
+        .await
+        .unwrap();
+    sqlx::raw_sql("CREATE TABLE t (id INT PRIMARY KEY)")
+        .execute(&mut mysql)
+        .await
+        .unwrap();
+
+    let primary = stack.redis.primary_of("k").await.unwrap();
+    let url = format!("redis://127.0.0.1:{}/", primary.service_port);
+    let client = redis::Client::open(url).unwrap();
+    let mut proxied = client.get_multiplexed_async_connection().await.unwrap();
+    let _: () = cmd("SET")
+        .arg("k")
+        .arg("v")
+        .query_async(&mut proxied)
+        .await
+        .unwrap();
+    let clients: String = cmd("CLIENT")
+        .arg("LIST")
+        .query_async(&mut proxied)
+        .await
+        .unwrap();
+    assert!(
+        clients.contains("addr=127.0.0.3:"),
+        "proxied clients come from 127.0.0.3: {clients}"
+    );
+    let value: String = primary.query(cmd("GET").arg("k")).await.unwrap();
+    assert_eq!(value, "v");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stack_starts_resets_and_stops_without_a_trace() {
+    let stack = start("stack").await;
+    let variables = stack.variables();
+    let scratch = PathBuf::from(&variables["scratch"]);
+    println!(
+        "{variables:#?}\n{:#?}\n{:?}",
+        stack.versions(),
+        stack.cpu_ms()
+    );
+    assert_eq!(variables["redis_seeds"].split(',').count(), 6);
+    assert_eq!(variables["redis_address_map"].matches('=').count(), 6);
+    assert!(scratch.is_dir());
+    for product in ["redis", "mysql", "rocketmq", "java", "proxy"] {
+        assert!(
+            stack.versions()[product].contains('.'),
+            "{product}: {:?}",
+            stack.versions()
+        );
+    }
+
+    write_through_the_links(&stack).await;
+    stack.rocketmq.create_topic("orders", 20).await.unwrap();
+    assert_eq!(stack.rocketmq.backlog("orders", "nobody").await.unwrap(), 0);
+    assert_eq!(stack.rocketmq.half_messages().await.unwrap(), 0);
+
+    stack.links.set_enabled("mysql", false).await.unwrap();
+    stack.rocketmq.broker.kill().await.unwrap();
+    let begun = Instant::now();
+    stack.reset().await.unwrap();
+    println!(
+        "reset with a dead broker {} ms",
+        begun.elapsed().as_millis()
+    );
+    let begun = Instant::now();
+    stack.reset().await.unwrap();
+    println!("reset {} ms", begun.elapsed().as_millis());
+    write_through_the_links(&stack).await;
+
+    let pids: Vec<u32> = (stack.redis.nodes.iter().map(|node| &node.process))
+        .chain([
+            &stack.mysql.process,
+            &stack.rocketmq.broker,
+            &stack.rocketmq.name_server,
+        ])
+        .filter_map(|process| process.pid())
+        .collect();
+    assert_eq!(pids.len(), 9);
+    let begun = Instant::now();
+    stack.stop().await;
+    println!("stop {} ms", begun.elapsed().as_millis());
+    assert!(!pids.into_iter().any(is_alive), "a server is left");
+    assert!(!scratch.exists(), "the scratch folder is left");
+    stack.stop().await;
+    std::fs::remove_dir_all(logs("stack")).unwrap();
+}
