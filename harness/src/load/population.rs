@@ -16,3 +16,13 @@ pub struct Population {
     pub status_share: f64,
     pub follow_up_after_ms: u64,
 }
+
+/// The request id (idempotency key) that attempts of the purchase `key` carry.
+pub fn request_id(seed: u64, key: u64) -> String {
+    format!("{seed:016x}-{key}")
+}
+
+/// The name that buyer `user` goes by.
+pub fn user_id(user: u64) -> String {
+    format!("u{user}")
+}

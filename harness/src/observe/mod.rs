@@ -1,5 +1,7 @@
 //! Samples taken while the load runs: stock in both stores, backlog, counters.
 
+pub mod agreement;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,9 @@ pub struct Sample {
     /// Units still available, all SKUs together; None: the store did not answer.
     pub store_available: Option<i64>,
     pub cache_available: Option<i64>,
+    /// The lowest SKU of each: a negative one is an oversell that the sum may hide.
+    pub store_available_min: Option<i64>,
+    pub cache_available_min: Option<i64>,
     /// Counters of the service, by the target's names; empty when it did not answer.
     pub counters: BTreeMap<String, f64>,
     /// CPU used so far by each component, milliseconds.
