@@ -1,5 +1,33 @@
 //! Checkers over the history and the final state, one per file. They know nothing of load or faults
 //! beyond the recorded evidence.
+//!
+//! The history is read once: `Purchases` keeps what the checkers need of it, in memory that grows with
+//! the orders and the accepted purchases, never with the refusals. Then every checker judges the
+//! same `Case`. A false pass is the worst a checker can do, a false alarm the second: what the
+//! evidence cannot decide is a doubt, and a doubt makes the answer inconclusive.
+
+mod admission_oversell;
+mod case;
+mod conservation;
+mod demand;
+mod finding;
+mod judge;
+mod ledger;
+mod limit;
+mod lost;
+mod one_order;
+mod order_oversell;
+mod phantom;
+mod preconditions;
+mod purchases;
+mod recovery;
+mod sell_through;
+mod tally;
+mod unknown;
+mod witness;
+
+#[cfg(test)]
+mod tiny_history;
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -8,8 +36,12 @@ use crate::drill::plan::Plan;
 use crate::drill::problems::Problems;
 use crate::faults::FaultEvent;
 use crate::history::final_state::FinalState;
-use crate::history::operation::Operation;
 use crate::load::summary::LoadSummary;
+use crate::observe::Sample;
+
+pub use judge::{judge, judge_readings};
+pub use recovery::Recovery;
+pub use tally::Tally;
 
 /// The checkers by the id of the invariant they judge.
 #[derive(
@@ -81,12 +113,21 @@ pub struct Evidence {
     pub reasons: Vec<String>,
     /// The history ended early or was damaged, and why.
     pub history_damage: Option<String>,
+    /// Taken while the load ran.
+    pub samples: Vec<Sample>,
 }
 
-/// A judge: sees every operation once, in the order they completed, then gives its answer.
-/// Memory must not grow with refusals.
-pub trait Checker {
-    fn id(&self) -> CheckId;
-    fn observe(&mut self, operation: &Operation);
-    fn judge(self: Box<Self>, evidence: &Evidence) -> CheckResult;
+/// The answer of all checkers together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// Why it is not a pass, the deciding ones first; empty for a pass.
+    pub reasons: Vec<String>,
+    /// P1 first, then the checks that the drill expects, in the order of their ids.
+    pub checks: Vec<CheckResult>,
+    pub tally: Tally,
+    /// One per fault, in the order of injection.
+    pub recoveries: Vec<Recovery>,
+    /// The longest recovery; None: no fault, or the service had not recovered when the load ended.
+    pub recovery_ms: Option<u64>,
 }

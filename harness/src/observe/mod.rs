@@ -1,8 +1,27 @@
-//! Samples taken while the load runs: stock in both stores, backlog, counters.
+//! What the stores and the service show: samples while the load runs, full readings at the start and
+//! at rest. Reads go straight to the authorities, never through the fault proxies.
+
+pub mod agreement;
+mod cache;
+mod metrics;
+mod reader;
+mod routes;
+mod sampler;
+mod settle;
+mod slot;
+mod store;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::target::template::UnknownVariable;
+
+pub use reader::StoreReader;
+pub use sampler::{Sampler, SamplerOptions};
+pub use settle::{SettleOptions, Settled, settle};
 
 /// One reading, cheap enough to take several times a second. One line of `samples.jsonl`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -12,8 +31,45 @@ pub struct Sample {
     /// Units still available, all SKUs together; None: the store did not answer.
     pub store_available: Option<i64>,
     pub cache_available: Option<i64>,
+    /// The lowest SKU of each: a negative one is an oversell that the sum may hide.
+    pub store_available_min: Option<i64>,
+    pub cache_available_min: Option<i64>,
     /// Counters of the service, by the target's names; empty when it did not answer.
     pub counters: BTreeMap<String, f64>,
     /// CPU used so far by each component, milliseconds.
     pub cpu_ms: BTreeMap<String, u64>,
+}
+
+/// Where the authorities answer, past every fault proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// `mysql://user:password@host:port/database` of the primary.
+    pub mysql_url: String,
+    /// Every node of the cluster, or the one Redis there is.
+    pub redis_nodes: Vec<SocketAddr>,
+    /// `http://host:port` of the service, for its counters.
+    pub service_url: String,
+}
+
+/// Observation cannot begin. What fails later is told in `StoreState::unread` instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ObserveError {
+    #[error("{query} of the target file: {source}")]
+    Template {
+        query: &'static str,
+        #[source]
+        source: UnknownVariable,
+    },
+    #[error("{query} of the target file is empty: it must hold a Redis command and its key")]
+    Command { query: &'static str },
+    #[error("the HTTP client for the service's counters could not be made")]
+    Http(#[source] reqwest::Error),
+    #[error("samples cannot be written to {path}")]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the sampling task ended early; this is a bug")]
+    Task(#[source] tokio::task::JoinError),
 }

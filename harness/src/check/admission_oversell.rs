@@ -1,0 +1,299 @@
+//! S2: no more was promised to buyers than there was.
+//!
+//! Granted, per SKU: distinct purchases that were accepted, or whose outcome was unknown and which the
+//! store shows as granted. Not: those given back (cancelled, expired), and those rejected with a reason
+//! that says nothing had been promised. A broken promise counts: stock had been promised to it.
+
+use std::collections::HashSet;
+
+use super::case::{Case, Checker};
+use super::finding::Finding;
+use super::ledger::Standing;
+use super::purchases::Purchase;
+use super::{CheckId, Witness};
+use crate::drill::plan::Sku;
+
+pub struct AdmissionOversell;
+
+/// Purchases of one SKU that were promised stock.
+#[derive(Default)]
+struct Granted<'p> {
+    /// The store shows that stock was promised, or the buyer was told so and nothing can still change it.
+    certain: Vec<&'p Purchase>,
+    /// Accepted, no order yet: may still turn out as "nothing was promised".
+    pending: Vec<&'p Purchase>,
+    broken: u64,
+}
+
+impl Checker for AdmissionOversell {
+    fn id(&self) -> CheckId {
+        CheckId::S2
+    }
+
+    fn title(&self) -> &'static str {
+        "No admission oversell: purchases promised to buyers fit the stock"
+    }
+
+    fn judge(&self, case: &Case<'_>) -> Finding {
+        let mut finding = Finding::default();
+        case.doubt_unless_read(&mut finding);
+        if !case.is_complete() {
+            return finding;
+        }
+        let (mut units, mut broken) = (0, 0);
+        for (index, sku) in (0..).zip(&case.evidence.plan.sale.skus) {
+            let granted = granted(case, index);
+            units += units_of(&granted.certain) + units_of(&granted.pending);
+            broken += granted.broken;
+            judge_sku(case, sku, &granted, &mut finding);
+        }
+        finding.fact(format!("{units} units promised and not given back"));
+        finding.fact(format!(
+            "{broken} of those purchases rejected later (broken promises)"
+        ));
+        finding
+    }
+}
+
+fn granted<'p>(case: &'p Case<'_>, sku: u32) -> Granted<'p> {
+    let mut granted = Granted::default();
+    let of_sku = case
+        .purchases
+        .sorted()
+        .into_iter()
+        .filter(|one| one.sku == sku);
+    for purchase in of_sku.filter(|one| one.may_be_applied()) {
+        match case.ledger.purchase_standing(purchase.key) {
+            Some(Standing::Live) => granted.certain.push(purchase),
+            Some(Standing::BrokenPromise) => {
+                granted.broken += 1;
+                granted.certain.push(purchase);
+            }
+            Some(Standing::Released | Standing::NeverGranted) => {}
+            None if purchase.accepted == 0 => {}
+            None if case.is_queue_empty() => granted.certain.push(purchase),
+            None => granted.pending.push(purchase),
+        }
+    }
+    granted
+}
+
+fn judge_sku(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>, finding: &mut Finding) {
+    let stock = u64::from(sku.stock);
+    let (certain, pending) = (units_of(&granted.certain), units_of(&granted.pending));
+    if certain > stock {
+        if case.was_set_up(&sku.id, sku.stock) {
+            finding.violation("SKU promised beyond its stock", || {
+                beyond(case, sku, granted)
+            });
+        } else {
+            finding.doubt(format!(
+                "{}: the store did not start with the planned stock",
+                sku.id
+            ));
+        }
+    } else if certain + pending > stock {
+        finding.doubt(format!(
+            "{}: {certain} units promised and {pending} accepted ones still undecided, stock {stock}",
+            sku.id
+        ));
+    }
+}
+
+fn units_of(purchases: &[&Purchase]) -> u64 {
+    purchases.iter().map(|one| u64::from(one.quantity)).sum()
+}
+
+/// The promise that went beyond the stock, in the order in which buyers were told.
+fn beyond(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>) -> Witness {
+    let mut told: Vec<&Purchase> = granted.certain.clone();
+    told.sort_by_key(|one| (one.accepted_ns.unwrap_or(u64::MAX), one.key));
+    let mut units = 0;
+    let over = told.iter().find(|one| {
+        units += u64::from(one.quantity);
+        units > u64::from(sku.stock)
+    });
+    let promised = format!(
+        "{} units were on sale, {} promised and not given back",
+        sku.stock,
+        units_of(&granted.certain)
+    );
+    let mut events = vec![promised];
+    let holders: HashSet<u64> = told.iter().map(|one| one.user).collect();
+    events.push(format!(
+        "to {} buyers; the first promise beyond the stock:",
+        holders.len()
+    ));
+    if let Some(one) = over {
+        let end = format!("with it {units} units were promised of {}", sku.stock);
+        events.extend(case.chain(one.key, end));
+    }
+    Witness {
+        subject: format!("SKU {}", sku.id),
+        events,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{Fail, Inconclusive, Pass};
+    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::*;
+    use crate::history::final_state::OrderState::{Cancelled, Created, Expired};
+
+    #[test]
+    fn promises_within_the_stock_pass() {
+        assert_verdicts(
+            CheckId::S2,
+            vec![
+                (
+                    "sold out",
+                    Tiny::sale(2).bought(1).bought(2).refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "clicks of one purchase are one",
+                    Tiny::sale(1).bought(1).accepted(1).accepted(1),
+                    Pass,
+                ),
+                (
+                    "cancelled and expired ones were given back",
+                    Tiny::sale(1)
+                        .accepted(1)
+                        .cancel(1)
+                        .order(1, Cancelled)
+                        .accepted(2)
+                        .order(2, Expired)
+                        .bought(3),
+                    Pass,
+                ),
+                (
+                    "never granted",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .accepted(2)
+                        .rejected(2, "never_reserved"),
+                    Pass,
+                ),
+                (
+                    "unknown, not applied",
+                    Tiny::sale(1).bought(1).unknown(2),
+                    Pass,
+                ),
+                (
+                    "unknown and accepted is one",
+                    Tiny::sale(1).unknown(1).bought(1),
+                    Pass,
+                ),
+                (
+                    "unknown, never granted",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .unknown(2)
+                        .rejected(2, "never_reserved"),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn promises_beyond_the_stock_fail() {
+        assert_verdicts(
+            CheckId::S2,
+            vec![
+                (
+                    "a broken promise was a promise",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .accepted(2)
+                        .rejected(2, "stock_exhausted"),
+                    Fail,
+                ),
+                (
+                    "a lost order was a promise",
+                    Tiny::sale(1).bought(1).accepted(2),
+                    Fail,
+                ),
+                (
+                    "an unknown one that happened",
+                    Tiny::sale(1).bought(1).unknown(2).order(2, Created),
+                    Fail,
+                ),
+                (
+                    "an unknown one that was promised, then rejected",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .unknown(2)
+                        .rejected(2, "stock_exhausted"),
+                    Fail,
+                ),
+                (
+                    "another SKU's spare stock does not help",
+                    Tiny::sale(1).sku(9).bought(1).bought(2),
+                    Fail,
+                ),
+                (
+                    "units, not purchases",
+                    Tiny::sale(3)
+                        .bought(1)
+                        .but(|one| one.quantity = 2)
+                        .bought(2)
+                        .but(|one| one.quantity = 2),
+                    Fail,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn undecided_promises_are_not_judged() {
+        let waiting = || {
+            Tiny::sale(1)
+                .bought(1)
+                .accepted(2)
+                .with(|e| e.stores.end.queue_backlog = Some(1))
+        };
+        assert_verdicts(
+            CheckId::S2,
+            vec![
+                (
+                    "still queued: may yet be never granted",
+                    waiting(),
+                    Inconclusive,
+                ),
+                (
+                    "nothing accepted",
+                    Tiny::sale(1).refused(1, "sold_out"),
+                    Inconclusive,
+                ),
+                (
+                    "orders not read",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .bought(2)
+                        .with(|e| unread(&mut e.stores.end, "orders: gone")),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_witness_is_the_first_promise_beyond_the_stock() {
+        let tiny = Tiny::sale(2)
+            .bought(1)
+            .bought(2)
+            .accepted(3)
+            .rejected(3, "stock_exhausted");
+        let witness = tiny.check(CheckId::S2).witnesses.remove(0);
+        assert!(
+            witness.events[2].contains("u3 buys 1 of s0: accepted, order o3"),
+            "{witness:#?}"
+        );
+        assert!(
+            witness.events[3].contains("rejected (stock_exhausted)"),
+            "{witness:#?}"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The case before the checkers: the evidence, the orders by purchase, and the condensed history.
+
+use super::finding::Finding;
+use super::ledger::{Ledger, Standing};
+use super::purchases::{Purchase, Purchases};
+use super::{CheckId, Evidence};
+use crate::history::final_state::{OrderRow, StockRow, StoreState};
+
+/// Everything a checker may look at.
+pub struct Case<'e> {
+    pub evidence: &'e Evidence,
+    pub ledger: Ledger<'e>,
+    pub purchases: Purchases,
+}
+
+/// A judge of one invariant.
+pub trait Checker: Sync {
+    fn id(&self) -> CheckId;
+    /// What must hold, for people.
+    fn title(&self) -> &'static str;
+    fn judge(&self, case: &Case<'_>) -> Finding;
+}
+
+impl<'e> Case<'e> {
+    pub fn new(evidence: &'e Evidence) -> Self {
+        let ledger = Ledger::new(evidence);
+        let purchases = Purchases::new(evidence, &ledger);
+        Self {
+            evidence,
+            ledger,
+            purchases,
+        }
+    }
+
+    pub fn end(&self) -> &'e StoreState {
+        &self.evidence.stores.end
+    }
+
+    /// Id of a SKU by its index in the plan.
+    pub fn sku(&self, index: u32) -> &'e str {
+        let skus = &self.evidence.plan.sale.skus;
+        skus.get(index as usize)
+            .map_or("(unknown)", |sku| sku.id.as_str())
+    }
+
+    /// Accepted purchases with their standing in the store, by key.
+    pub fn accepted(&self) -> Vec<(&Purchase, Option<Standing>)> {
+        let all = self
+            .purchases
+            .sorted()
+            .into_iter()
+            .filter(|purchase| purchase.accepted > 0);
+        all.map(|purchase| (purchase, self.ledger.purchase_standing(purchase.key)))
+            .collect()
+    }
+
+    /// The final reading is complete; else every statement about what is *missing* is a guess.
+    pub fn is_complete(&self) -> bool {
+        self.end().unread.is_empty()
+    }
+
+    pub fn is_queue_empty(&self) -> bool {
+        self.end().queue_backlog == Some(0)
+    }
+
+    /// The stock row of a SKU.
+    pub fn stock_row(&self, sku: &str) -> Option<&'e StockRow> {
+        self.end().stock.iter().find(|row| row.sku == sku)
+    }
+
+    /// The store showed the planned stock of this SKU, untouched, before the first request.
+    pub fn was_set_up(&self, sku: &str, stock: u32) -> bool {
+        let mut rows = self
+            .evidence
+            .stores
+            .start
+            .stock
+            .iter()
+            .filter(|row| row.sku == sku);
+        let planned = i64::from(stock);
+        let row = rows.next();
+        rows.next().is_none()
+            && row.is_some_and(|row| row.total == planned && row.available == planned)
+    }
+
+    /// Records are missing from the history, so that an order may belong to an attempt it lost.
+    pub fn history_gap(&self) -> Option<String> {
+        if let Some(damage) = &self.evidence.history_damage {
+            return Some(format!("the history is damaged: {damage}"));
+        }
+        let (buys, sent) = (self.purchases.buys, self.evidence.load.sent);
+        (buys < sent).then(|| format!("the history holds {buys} buy attempts, {sent} were sent"))
+    }
+
+    /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.
+    pub fn doubt_unless_read(&self, finding: &mut Finding) {
+        if !self.is_complete() {
+            let unread = self.end().unread.join("; ");
+            finding.doubt(format!("the final reading is incomplete ({unread})"));
+        }
+        if self.purchases.accepted_buys == 0 && self.end().orders.is_empty() {
+            finding.doubt("nothing was sold, so nothing was put to the test".to_owned());
+        }
+    }
+
+    pub fn orders_of_sku(&self, sku: &str) -> impl Iterator<Item = &'e OrderRow> {
+        let sku = sku.to_owned();
+        self.end().orders.iter().filter(move |row| row.sku == sku)
+    }
+}

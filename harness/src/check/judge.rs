@@ -1,0 +1,315 @@
+//! The court: reads the history once, asks every checker, joins the answers.
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::admission_oversell::AdmissionOversell;
+use super::case::{Case, Checker};
+use super::conservation::Conservation;
+use super::finding::Finding;
+use super::ledger::Ledger;
+use super::limit::Limit;
+use super::lost::Lost;
+use super::one_order::OneOrder;
+use super::order_oversell::OrderOversell;
+use super::phantom::Phantom;
+use super::preconditions::Preconditions;
+use super::purchases::Purchases;
+use super::recovery::{Recovery, longest};
+use super::sell_through::SellThrough;
+use super::tally::Tally;
+use super::unknown::Unknown;
+use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
+use crate::history::operation::Operation;
+
+/// Every checker there is.
+const CHECKERS: [&dyn Checker; 10] = [
+    &Preconditions,
+    &OrderOversell,
+    &AdmissionOversell,
+    &OneOrder,
+    &Limit,
+    &Phantom,
+    &Lost,
+    &Unknown,
+    &Conservation,
+    &SellThrough,
+];
+
+/// Judges a run whose history is intact or whose damage `evidence` already names.
+pub fn judge(evidence: &Evidence, operations: impl Iterator<Item = Operation>) -> Judgement {
+    judge_readings(evidence, operations.map(Ok::<_, Infallible>))
+}
+
+/// Judges a run straight from its history: what comes before damage is judged, and the damage makes
+/// the run inconclusive.
+pub fn judge_readings<E: Display>(
+    evidence: &Evidence,
+    readings: impl Iterator<Item = Result<Operation, E>>,
+) -> Judgement {
+    judge_with(&CHECKERS, evidence, readings)
+}
+
+fn judge_with<E: Display>(
+    checkers: &[&dyn Checker],
+    evidence: &Evidence,
+    readings: impl Iterator<Item = Result<Operation, E>>,
+) -> Judgement {
+    let expected = &evidence.plan.expect.checks;
+    let chosen: Vec<&dyn Checker> = checkers
+        .iter()
+        .copied()
+        .filter(|one| one.id() == CheckId::P1 || expected.contains(&one.id()))
+        .collect();
+    match catch_unwind(AssertUnwindSafe(|| condense(evidence, readings))) {
+        Ok((purchases, None)) => try_case(&chosen, evidence, purchases),
+        Ok((purchases, Some(damage))) => {
+            let damaged = Evidence {
+                history_damage: Some(damage),
+                ..evidence.clone()
+            };
+            try_case(&chosen, &damaged, purchases)
+        }
+        Err(panic) => {
+            let text = format!(
+                "the history could not be condensed: {}",
+                panic_text(&*panic)
+            );
+            let results = chosen.iter().map(|one| unanswered(*one, &text)).collect();
+            conclude(evidence, results, Tally::default(), Vec::new())
+        }
+    }
+}
+
+/// Reads the history up to its end or its first damage.
+fn condense<E: Display>(
+    evidence: &Evidence,
+    readings: impl Iterator<Item = Result<Operation, E>>,
+) -> (Purchases, Option<String>) {
+    let mut purchases = Purchases::new(evidence, &Ledger::new(evidence));
+    for reading in readings {
+        match reading {
+            Ok(operation) => purchases.observe(&operation),
+            Err(error) => return (purchases, Some(error.to_string())),
+        }
+    }
+    (purchases, None)
+}
+
+fn try_case(chosen: &[&dyn Checker], evidence: &Evidence, purchases: Purchases) -> Judgement {
+    let case = Case {
+        evidence,
+        ledger: Ledger::new(evidence),
+        purchases,
+    };
+    let results = chosen.iter().map(|one| ask(*one, &case)).collect();
+    let tally = catch_unwind(AssertUnwindSafe(|| Tally::new(&case))).unwrap_or_default();
+    conclude(
+        evidence,
+        results,
+        tally,
+        case.purchases.outages.recoveries(),
+    )
+}
+
+/// One checker's answer; a checker that panics answers nothing, and never takes the others along.
+fn ask(checker: &dyn Checker, case: &Case<'_>) -> CheckResult {
+    match catch_unwind(AssertUnwindSafe(|| checker.judge(case))) {
+        Ok(finding) => finding.into_result(checker.id(), checker.title()),
+        Err(panic) => unanswered(
+            checker,
+            &format!("the checker stopped: {}", panic_text(&*panic)),
+        ),
+    }
+}
+
+fn unanswered(checker: &dyn Checker, why: &str) -> CheckResult {
+    let mut finding = Finding::default();
+    finding.doubt(why.to_owned());
+    finding.into_result(checker.id(), checker.title())
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "panic".to_owned())
+}
+
+/// Joins the answers. Expecting no check at all, or one that nobody answered, is never a pass.
+fn conclude(
+    evidence: &Evidence,
+    checks: Vec<CheckResult>,
+    tally: Tally,
+    recoveries: Vec<Recovery>,
+) -> Judgement {
+    let mut reasons = Vec::new();
+    let mut verdict = checks
+        .iter()
+        .map(|one| one.verdict)
+        .max()
+        .unwrap_or(Verdict::Inconclusive);
+    for wanted in [Verdict::Fail, Verdict::Inconclusive] {
+        let of = checks.iter().filter(|one| one.verdict == wanted);
+        reasons.extend(of.map(|one| format!("{:?}: {}", one.id, one.detail)));
+    }
+    let expected = &evidence.plan.expect.checks;
+    let missing = expected
+        .iter()
+        .filter(|id| checks.iter().all(|one| one.id != **id));
+    reasons.extend(missing.map(|id| format!("{id:?}: there is no such checker.")));
+    if expected.is_empty() {
+        reasons.push("The drill expects no check.".to_owned());
+    }
+    if !reasons.is_empty() {
+        verdict = verdict.max(Verdict::Inconclusive);
+    }
+    let recovery_ms = longest(&recoveries);
+    Judgement {
+        verdict,
+        reasons,
+        checks,
+        tally,
+        recoveries,
+        recovery_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tiny_history::Tiny;
+    use super::*;
+
+    struct Panics;
+
+    impl Checker for Panics {
+        fn id(&self) -> CheckId {
+            CheckId::S1
+        }
+
+        fn title(&self) -> &'static str {
+            "Panics"
+        }
+
+        fn judge(&self, _: &Case<'_>) -> Finding {
+            panic!("a bug in the checker")
+        }
+    }
+
+    fn readings(tiny: &Tiny) -> impl Iterator<Item = Result<Operation, &'static str>> {
+        tiny.operations.clone().into_iter().map(Ok)
+    }
+
+    #[test]
+    fn fail_outranks_inconclusive_outranks_pass() {
+        let fine = Tiny::sale(1).bought(1);
+        assert_eq!(fine.judge(&[CheckId::S1]).verdict, Verdict::Pass);
+        let doubtful = Tiny::sale(1).bought(1).with(|e| e.load.sent_share = 0.5);
+        assert_eq!(
+            doubtful.judge(&[CheckId::S1]).verdict,
+            Verdict::Inconclusive
+        );
+        let both = Tiny::sale(1)
+            .bought(1)
+            .bought(2)
+            .with(|e| e.load.sent_share = 0.5);
+        let judgement = both.judge(&[CheckId::S1]);
+        assert_eq!(judgement.verdict, Verdict::Fail);
+        assert!(judgement.reasons[0].starts_with("S1: 1 × SKU sold beyond its stock"));
+        assert!(judgement.reasons[1].starts_with("P1: Only 50.000 %"));
+    }
+
+    #[test]
+    fn only_expected_checks_decide_and_the_preconditions_always_do() {
+        let lost = || Tiny::sale(2).bought(1).accepted(2);
+        let ids = |judgement: Judgement| {
+            judgement
+                .checks
+                .iter()
+                .map(|one| one.id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lost().judge(&[CheckId::S1]).verdict, Verdict::Pass);
+        assert_eq!(
+            ids(lost().judge(&[CheckId::L1, CheckId::S1])),
+            [CheckId::P1, CheckId::S1, CheckId::L1]
+        );
+    }
+
+    #[test]
+    fn no_check_and_no_data_are_never_a_pass() {
+        assert_eq!(
+            Tiny::sale(1).bought(1).judge(&[]).verdict,
+            Verdict::Inconclusive
+        );
+        let all: Vec<CheckId> = CHECKERS.iter().map(|one| one.id()).collect();
+        let empty = Tiny::sale(1).judge(&all);
+        assert_eq!(empty.verdict, Verdict::Inconclusive);
+        for result in empty.checks {
+            assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
+        }
+    }
+
+    #[test]
+    fn a_checker_that_panics_or_is_missing_is_inconclusive() {
+        let mut tiny = Tiny::sale(1).bought(1).settled();
+        tiny.evidence.plan.expect.checks = vec![CheckId::S1];
+        let judgement = judge_with(&[&Preconditions, &Panics], &tiny.evidence, readings(&tiny));
+        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        assert_eq!(
+            judgement.checks[1].detail,
+            "The checker stopped: a bug in the checker."
+        );
+        let judgement = judge_with(&[&Preconditions], &tiny.evidence, readings(&tiny));
+        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn damage_in_the_history_is_named_and_what_came_before_is_judged() {
+        let mut tiny = Tiny::sale(1).bought(1).bought(2).settled();
+        tiny.evidence.plan.expect.checks = vec![CheckId::S1];
+        let cut = readings(&tiny).chain([Err("block 7 is damaged")]);
+        let judgement = judge_readings(&tiny.evidence, cut);
+        assert_eq!(judgement.verdict, Verdict::Fail);
+        assert!(judgement.checks[0].detail.contains("block 7 is damaged"));
+        assert_eq!(judgement.tally.accepted, 2);
+    }
+
+    #[test]
+    fn a_panic_while_reading_is_inconclusive() {
+        let mut tiny = Tiny::sale(1).bought(1).settled();
+        tiny.evidence.plan.expect.checks = vec![CheckId::S1];
+        let bad = std::iter::from_fn(|| -> Option<Result<Operation, &str>> { panic!("reader") });
+        assert_eq!(
+            judge_readings(&tiny.evidence, bad).verdict,
+            Verdict::Inconclusive
+        );
+    }
+
+    #[test]
+    fn counts_what_the_sale_did() {
+        let tiny = Tiny::sale(4)
+            .bought(1)
+            .accepted(1)
+            .refused(2, "sold_out")
+            .unknown(3)
+            .order(3, crate::history::final_state::OrderState::Paid)
+            .accepted(4)
+            .rejected(4, "stock_exhausted")
+            .accepted(5)
+            .rejected(5, "never_reserved")
+            .accepted(6);
+        let tally = tiny.judge(&[CheckId::S1]).tally;
+        assert_eq!(
+            (tally.accepted, tally.sold_units, tally.unsold_units),
+            (4, 2, 2)
+        );
+        assert_eq!(
+            (tally.lost, tally.broken_promises, tally.never_granted),
+            (1, 1, 1)
+        );
+        assert_eq!((tally.unknown_attempts, tally.unknown_applied), (1, 1));
+        assert_eq!((tally.created, tally.paid, tally.rejected), (1, 1, 2));
+        assert_eq!(tally.broken_by_reason.get("stock_exhausted"), Some(&1));
+    }
+}

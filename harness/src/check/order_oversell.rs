@@ -1,0 +1,315 @@
+//! S1: the durable store sold no more than there was, and its ledger adds up.
+
+use super::case::{Case, Checker};
+use super::finding::Finding;
+use super::witness::{at, order};
+use super::{CheckId, Witness};
+use crate::drill::plan::Sku;
+
+/// Orders shown of a SKU that was sold beyond its stock.
+const ORDERS_SHOWN: usize = 3;
+
+pub struct OrderOversell;
+
+impl Checker for OrderOversell {
+    fn id(&self) -> CheckId {
+        CheckId::S1
+    }
+
+    fn title(&self) -> &'static str {
+        "No order oversell: live orders fit the stock, and stock left plus live orders is the stock"
+    }
+
+    fn judge(&self, case: &Case<'_>) -> Finding {
+        let mut finding = Finding::default();
+        case.doubt_unless_read(&mut finding);
+        for sku in &case.evidence.plan.sale.skus {
+            judge_sku(case, sku, &mut finding);
+        }
+        judge_foreign(case, &mut finding);
+        judge_samples(case, &mut finding);
+        let live: i64 = case
+            .evidence
+            .plan
+            .sale
+            .skus
+            .iter()
+            .map(|s| case.ledger.live_units(&s.id))
+            .sum();
+        let stock: u64 = case
+            .evidence
+            .plan
+            .sale
+            .skus
+            .iter()
+            .map(|sku| u64::from(sku.stock))
+            .sum();
+        finding.fact(format!("{live} units in live orders of {stock} on sale"));
+        finding
+    }
+}
+
+fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
+    let live = case.ledger.live_units(&sku.id);
+    let set_up = case.was_set_up(&sku.id, sku.stock);
+    if live > allowed(case, sku) {
+        finding.violation("SKU sold beyond its stock", || oversold(case, sku, live));
+    }
+    if !set_up {
+        finding.doubt(format!(
+            "{}: the store did not start with the planned stock",
+            sku.id
+        ));
+        return;
+    }
+    if !case.is_complete() {
+        return;
+    }
+    let stock = i64::from(sku.stock);
+    match case.stock_row(&sku.id) {
+        None => finding.violation("stock row gone from the store", || {
+            ledger_witness(
+                sku,
+                live,
+                "at rest: the store has no stock row for it".to_owned(),
+            )
+        }),
+        Some(row) => {
+            let text = format!("at rest: total {}, available {}", row.total, row.available);
+            if row.available < 0 {
+                finding.violation("stock below zero", || {
+                    ledger_witness(sku, live, text.clone())
+                });
+            }
+            if row.total != stock || row.available + live != stock {
+                finding.violation("ledger break", || ledger_witness(sku, live, text));
+            }
+        }
+    }
+    let rows = case
+        .end()
+        .stock
+        .iter()
+        .filter(|row| row.sku == sku.id)
+        .count();
+    if rows > 1 {
+        finding.violation("SKU with several stock rows", || {
+            ledger_witness(sku, live, format!("at rest: {rows} stock rows"))
+        });
+    }
+}
+
+/// Units that may be live: what was planned, or what the store really started with if that was more.
+fn allowed(case: &Case<'_>, sku: &Sku) -> i64 {
+    let start = case
+        .evidence
+        .stores
+        .start
+        .stock
+        .iter()
+        .filter(|row| row.sku == sku.id);
+    start
+        .map(|row| row.total)
+        .max()
+        .unwrap_or(0)
+        .max(i64::from(sku.stock))
+}
+
+/// Live orders for something that was never on sale: its stock is zero.
+fn judge_foreign(case: &Case<'_>, finding: &mut Finding) {
+    let skus = &case.evidence.plan.sale.skus;
+    let live = case.end().orders.iter().filter(|row| row.state.is_live());
+    for row in live.filter(|row| skus.iter().all(|sku| sku.id != row.sku)) {
+        finding.violation("live order for a SKU that is not on sale", || Witness {
+            subject: format!("SKU {}", row.sku),
+            events: vec![format!("at rest: the store holds {}", order(row))],
+        });
+    }
+}
+
+fn judge_samples(case: &Case<'_>, finding: &mut Finding) {
+    let below = |min: Option<i64>| min.is_some_and(|min| min < 0);
+    let Some(sample) = case
+        .evidence
+        .samples
+        .iter()
+        .find(|s| below(s.store_available_min))
+    else {
+        return;
+    };
+    let since_start_ns = u64::try_from(sample.at_ms).unwrap_or(0) * 1_000_000;
+    finding.violation("stock below zero during the sale", || Witness {
+        subject: "stock of the store".to_owned(),
+        events: vec![format!(
+            "{} a SKU had {} units available",
+            at(since_start_ns),
+            sample.store_available_min.unwrap_or_default()
+        )],
+    });
+}
+
+fn oversold(case: &Case<'_>, sku: &Sku, live: i64) -> Witness {
+    let mut events = vec![format!("{} units were put on sale", sku.stock)];
+    events.push(format!("at rest: live orders hold {live} units"));
+    let live_rows = case
+        .orders_of_sku(&sku.id)
+        .filter(|row| row.state.is_live());
+    events.extend(
+        live_rows
+            .take(ORDERS_SHOWN)
+            .map(|row| format!("one of them: {}", order(row))),
+    );
+    Witness {
+        subject: format!("SKU {}", sku.id),
+        events,
+    }
+}
+
+fn ledger_witness(sku: &Sku, live: i64, found: String) -> Witness {
+    let start = format!("{} units were put on sale", sku.stock);
+    let sum = format!(
+        "live orders hold {live} units: stock left and live must make {}",
+        sku.stock
+    );
+    Witness {
+        subject: format!("SKU {}", sku.id),
+        events: vec![start, found, sum],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{Fail, Inconclusive, Pass};
+    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::*;
+    use crate::history::final_state::OrderState::{Cancelled, Created, Expired, Paid};
+    use crate::observe::Sample;
+
+    #[test]
+    fn sold_within_the_stock_passes() {
+        assert_verdicts(
+            CheckId::S1,
+            vec![
+                ("some stock left", Tiny::sale(3).bought(1).bought(2), Pass),
+                (
+                    "sold out",
+                    Tiny::sale(1).bought(1).refused(2, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "paid orders hold stock",
+                    Tiny::sale(1).accepted(1).order(1, Paid),
+                    Pass,
+                ),
+                (
+                    "cancelled, expired and rejected orders hold none",
+                    Tiny::sale(1)
+                        .order(1, Cancelled)
+                        .order(2, Expired)
+                        .rejected(3, "stock_exhausted")
+                        .bought(4),
+                    Pass,
+                ),
+                (
+                    "every SKU has its own stock",
+                    Tiny::sale(1).sku(5).bought(1),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn oversell_and_ledger_breaks_fail() {
+        let sold = |stock| Tiny::sale(stock).bought(1).bought(2);
+        let set_left =
+            |left| move |e: &mut super::super::Evidence| e.stores.end.stock[0].available = left;
+        assert_verdicts(
+            CheckId::S1,
+            vec![
+                ("more live than stock", sold(1), Fail),
+                (
+                    "oversold although available says 0",
+                    sold(1).with(set_left(0)),
+                    Fail,
+                ),
+                ("a unit vanished", sold(3).with(set_left(0)), Fail),
+                ("a unit appeared", sold(3).with(set_left(2)), Fail),
+                ("stock below zero", sold(2).with(set_left(-1)), Fail),
+                (
+                    "another SKU's spare stock does not help",
+                    sold(1).sku(9),
+                    Fail,
+                ),
+                (
+                    "stock row gone",
+                    sold(2).with(|e| e.stores.end.stock.clear()),
+                    Fail,
+                ),
+                (
+                    "total changed",
+                    sold(2).with(|e| e.stores.end.stock[0].total = 3),
+                    Fail,
+                ),
+                (
+                    "stock row twice",
+                    sold(2).with(|e| e.stores.end.stock.push(e.stores.end.stock[0].clone())),
+                    Fail,
+                ),
+                (
+                    "live order for a SKU that is not on sale",
+                    sold(2)
+                        .order(3, Created)
+                        .but_order(|row| row.sku = "s9".to_owned()),
+                    Fail,
+                ),
+                (
+                    "below zero during the sale only",
+                    sold(2).with(|e| {
+                        e.samples.push(Sample {
+                            store_available_min: Some(-1),
+                            ..Sample::default()
+                        });
+                    }),
+                    Fail,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_judged() {
+        let sold = || Tiny::sale(2).bought(1).bought(2);
+        assert_verdicts(
+            CheckId::S1,
+            vec![
+                (
+                    "nothing sold",
+                    Tiny::sale(2).refused(1, "sold_out"),
+                    Inconclusive,
+                ),
+                (
+                    "orders not read",
+                    sold().with(|e| {
+                        e.stores.end.orders.clear();
+                        unread(&mut e.stores.end, "orders: gone");
+                    }),
+                    Inconclusive,
+                ),
+                (
+                    "not set up",
+                    sold().with(|e| e.stores.start.stock.clear()),
+                    Inconclusive,
+                ),
+                (
+                    "oversold, whatever else was not read",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .bought(2)
+                        .with(|e| unread(&mut e.stores.end, "cache s0: gone")),
+                    Fail,
+                ),
+            ],
+        );
+    }
+}

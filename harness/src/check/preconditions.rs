@@ -1,0 +1,414 @@
+//! P1: the run was a test. Never fails a run: what is missing here makes it inconclusive.
+
+use super::CheckId;
+use super::case::{Case, Checker};
+use super::finding::Finding;
+use crate::drill::plan::Sku;
+use crate::faults::FaultEvent;
+
+pub struct Preconditions;
+
+impl Checker for Preconditions {
+    fn id(&self) -> CheckId {
+        CheckId::P1
+    }
+
+    fn title(&self) -> &'static str {
+        "Valid test: load kept its schedule, faults bit and healed, stores were read"
+    }
+
+    fn judge(&self, case: &Case<'_>) -> Finding {
+        let mut finding = Finding::default();
+        judge_history(case, &mut finding);
+        judge_load(case, &mut finding);
+        judge_start(case, &mut finding);
+        judge_end(case, &mut finding);
+        judge_fault_count(case, &mut finding);
+        for fault in &case.evidence.faults {
+            judge_fault(case, fault, &mut finding);
+        }
+        finding
+    }
+}
+
+fn judge_history(case: &Case<'_>, finding: &mut Finding) {
+    let purchases = &case.purchases;
+    if purchases.operations == 0 {
+        finding.doubt("the history is empty".to_owned());
+    }
+    if let Some(gap) = case.history_gap() {
+        finding.doubt(gap);
+    }
+    if purchases.foreign > 0 {
+        let foreign = purchases.foreign;
+        finding.doubt(format!(
+            "{foreign} records name a SKU that the plan does not have"
+        ));
+    }
+    if purchases.accepted_buys == 0 {
+        finding.doubt("no purchase was accepted".to_owned());
+    }
+}
+
+fn judge_load(case: &Case<'_>, finding: &mut Finding) {
+    let (load, expect) = (&case.evidence.load, &case.evidence.plan.expect);
+    if load.offered == 0 {
+        finding.doubt("the schedule offered no request".to_owned());
+    }
+    if let Some(why) = &load.aborted {
+        finding.doubt(format!("the load was cut short ({why})"));
+    }
+    let (share, share_min) = (100.0 * load.sent_share, 100.0 * expect.sent_share_min);
+    // Written so that a share that is not a number is a doubt too.
+    if load.sent_share >= expect.sent_share_min {
+        finding.fact(format!("{share:.3} % of {} requests sent", load.offered));
+    } else {
+        finding.doubt(format!(
+            "only {share:.3} % of the requests were sent, {share_min:.3} % needed"
+        ));
+    }
+    let (lag, lag_max) = (load.schedule_lag_us.p99, expect.schedule_lag_us_p99_max);
+    if lag > lag_max {
+        finding.doubt(format!(
+            "schedule lag p99 was {lag} µs, at most {lag_max} µs is a fair load"
+        ));
+    } else {
+        finding.fact(format!("schedule lag p99 {lag} µs"));
+    }
+}
+
+fn judge_start(case: &Case<'_>, finding: &mut Finding) {
+    let start = &case.evidence.stores.start;
+    if !start.unread.is_empty() {
+        finding.doubt(format!(
+            "the stores were not read at the start ({})",
+            start.unread.join("; ")
+        ));
+        return;
+    }
+    if !start.orders.is_empty() {
+        finding.doubt(format!(
+            "{} orders were there before the first request",
+            start.orders.len()
+        ));
+    }
+    if let Some(left) = start.queue_backlog.filter(|left| *left > 0) {
+        finding.doubt(format!(
+            "{left} messages were queued before the first request"
+        ));
+    }
+    for sku in &case.evidence.plan.sale.skus {
+        if !case.was_set_up(&sku.id, sku.stock) {
+            finding.doubt(format!(
+                "{}: the store did not start with {} units",
+                sku.id, sku.stock
+            ));
+        }
+        if !was_warm(case, sku) {
+            finding.doubt(format!(
+                "{}: the cache did not start with {} units",
+                sku.id, sku.stock
+            ));
+        }
+    }
+}
+
+/// The cache offered the planned stock and nobody held any.
+fn was_warm(case: &Case<'_>, sku: &Sku) -> bool {
+    if case.evidence.plan.target.state.cache_available.is_empty() {
+        return true;
+    }
+    let row = case
+        .evidence
+        .stores
+        .start
+        .cache
+        .iter()
+        .find(|row| row.sku == sku.id);
+    row.is_some_and(|row| {
+        row.available == Some(i64::from(sku.stock)) && row.held.values().all(|units| *units == 0)
+    })
+}
+
+fn judge_end(case: &Case<'_>, finding: &mut Finding) {
+    if !case.is_complete() {
+        finding.doubt(format!(
+            "the final reading is incomplete ({})",
+            case.end().unread.join("; ")
+        ));
+    }
+}
+
+fn judge_fault_count(case: &Case<'_>, finding: &mut Finding) {
+    let count = |kind: &str| {
+        case.evidence
+            .faults
+            .iter()
+            .filter(|one| one.kind == kind)
+            .count()
+    };
+    let planned = &case.evidence.plan.faults;
+    for (at, one) in planned.iter().enumerate() {
+        let kind = one.fault.kind();
+        let wanted = planned
+            .iter()
+            .filter(|other| other.fault.kind() == kind)
+            .count();
+        let is_first = planned.iter().position(|other| other.fault.kind() == kind) == Some(at);
+        if is_first && count(kind) < wanted {
+            finding.doubt(format!(
+                "{} of {wanted} planned {kind} were injected",
+                count(kind)
+            ));
+        }
+    }
+}
+
+fn judge_fault(case: &Case<'_>, fault: &FaultEvent, finding: &mut Finding) {
+    let kind = &fault.kind;
+    if let Some(error) = &fault.error {
+        finding.doubt(format!("{kind}: {error}"));
+    }
+    if fault.receipt.is_none() {
+        finding.doubt(format!("{kind}: no evidence that the fault bit"));
+    }
+    if fault.heals && fault.healed_at_ms.is_none() {
+        finding.doubt(format!("{kind}: was not healed"));
+    }
+    if fault.injected_at_ms >= case.evidence.load.duration_ms {
+        finding.doubt(format!("{kind}: injected after the load had ended"));
+    }
+    match stock_left_at(case, fault.injected_at_ms) {
+        Some(left) if left <= 0 => finding.fact(format!(
+            "warning: {kind} was injected when everything was sold; raise the stock or move the fault"
+        )),
+        Some(left) => finding.fact(format!("{kind} injected with {left} units left")),
+        None => {}
+    }
+}
+
+/// Units left when a fault was injected: the last sample before it, of the cache where there is one.
+fn stock_left_at(case: &Case<'_>, at_ms: u64) -> Option<i64> {
+    let at_ms = i64::try_from(at_ms).unwrap_or(i64::MAX);
+    let before = case
+        .evidence
+        .samples
+        .iter()
+        .take_while(|sample| sample.at_ms <= at_ms);
+    before
+        .filter_map(|sample| sample.cache_available.or(sample.store_available))
+        .last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Evidence;
+    use super::super::Verdict::{Inconclusive, Pass};
+    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::*;
+    use crate::drill::plan::PlannedFault;
+    use crate::faults::Fault;
+    use crate::observe::Sample;
+
+    fn valid(change: impl FnOnce(&mut Evidence)) -> Tiny {
+        Tiny::sale(2).bought(1).with(change)
+    }
+
+    /// A planned broker kill and what became of it.
+    fn with_fault(change: impl FnOnce(&mut FaultEvent)) -> Tiny {
+        let mut event = FaultEvent {
+            kind: "broker_kill".to_owned(),
+            what: "broker".to_owned(),
+            injected_at_ms: 5_000,
+            healed_at_ms: Some(9_000),
+            heals: true,
+            receipt: Some("killed by signal 9".to_owned()),
+            error: None,
+        };
+        change(&mut event);
+        valid(|e| {
+            let fault = Fault::BrokerKill {
+                cut_requests_ms: 0,
+                restart_after_ms: 3_000,
+            };
+            e.plan.faults.push(PlannedFault {
+                at_ms: 5_000,
+                fault,
+            });
+            e.faults.push(event);
+        })
+    }
+
+    #[test]
+    fn a_valid_run_passes() {
+        let raise = |event: &mut FaultEvent| {
+            event.heals = false;
+            event.healed_at_ms = None;
+        };
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("no fault", valid(|_| ()), Pass),
+                ("a fault that bit and healed", with_fault(|_| ()), Pass),
+                ("a change of state needs no heal", with_fault(raise), Pass),
+                (
+                    "schedule just held",
+                    valid(|e| e.load.schedule_lag_us.p99 = 1_000),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_invalid_load_is_inconclusive() {
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("no history", Tiny::sale(2), Inconclusive),
+                (
+                    "nothing accepted",
+                    Tiny::sale(2).refused(1, "sold_out"),
+                    Inconclusive,
+                ),
+                (
+                    "too little sent",
+                    valid(|e| e.load.sent_share = 0.99),
+                    Inconclusive,
+                ),
+                (
+                    "no share at all",
+                    valid(|e| e.load.sent_share = f64::NAN),
+                    Inconclusive,
+                ),
+                (
+                    "late",
+                    valid(|e| e.load.schedule_lag_us.p99 = 1_001),
+                    Inconclusive,
+                ),
+                (
+                    "aborted",
+                    valid(|e| e.load.aborted = Some("Ctrl-C".into())),
+                    Inconclusive,
+                ),
+                (
+                    "history damaged",
+                    valid(|e| e.history_damage = Some("cut".into())),
+                    Inconclusive,
+                ),
+                ("history short", valid(|e| e.load.sent = 2), Inconclusive),
+                (
+                    "record of no SKU",
+                    Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 9),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn unprepared_or_unread_stores_are_inconclusive() {
+        let order = |e: &mut Evidence| e.stores.start.orders.push(e.stores.end.orders[0].clone());
+        let held = |e: &mut Evidence| {
+            e.stores.start.cache[0].held.insert("u9".to_owned(), 1);
+        };
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("an old order", valid(order), Inconclusive),
+                (
+                    "no stock",
+                    valid(|e| e.stores.start.stock.clear()),
+                    Inconclusive,
+                ),
+                (
+                    "stock partly sold",
+                    valid(|e| e.stores.start.stock[0].available = 1),
+                    Inconclusive,
+                ),
+                (
+                    "cold cache",
+                    valid(|e| e.stores.start.cache[0].available = None),
+                    Inconclusive,
+                ),
+                (
+                    "cache not read",
+                    valid(|e| e.stores.start.cache.clear()),
+                    Inconclusive,
+                ),
+                ("an old hold", valid(held), Inconclusive),
+                (
+                    "old messages",
+                    valid(|e| e.stores.start.queue_backlog = Some(1)),
+                    Inconclusive,
+                ),
+                (
+                    "start not read",
+                    valid(|e| unread(&mut e.stores.start, "orders")),
+                    Inconclusive,
+                ),
+                (
+                    "end not read",
+                    valid(|e| unread(&mut e.stores.end, "orders")),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_fault_without_proof_is_inconclusive() {
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("no receipt", with_fault(|f| f.receipt = None), Inconclusive),
+                (
+                    "not healed",
+                    with_fault(|f| f.healed_at_ms = None),
+                    Inconclusive,
+                ),
+                (
+                    "error",
+                    with_fault(|f| f.error = Some("no such node".into())),
+                    Inconclusive,
+                ),
+                (
+                    "after the load",
+                    with_fault(|f| f.injected_at_ms = 60_000),
+                    Inconclusive,
+                ),
+                (
+                    "not injected",
+                    with_fault(|_| ()).with(|e| e.faults.clear()),
+                    Inconclusive,
+                ),
+                (
+                    "of another kind",
+                    with_fault(|f| f.kind = "other".into()),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn warns_of_a_fault_that_met_no_stock() {
+        let sold = with_fault(|_| ()).with(|e| {
+            e.samples.push(Sample {
+                at_ms: 4_900,
+                cache_available: Some(0),
+                ..Sample::default()
+            });
+            e.samples.push(Sample {
+                at_ms: 5_400,
+                cache_available: Some(9),
+                ..Sample::default()
+            });
+        });
+        let result = sold.check(CheckId::P1);
+        assert!(
+            result.detail.contains("Warning") || result.detail.contains("warning"),
+            "{result:?}"
+        );
+    }
+}

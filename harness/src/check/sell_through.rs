@@ -1,0 +1,247 @@
+//! L4: stock that buyers wanted was sold, and what was left over can be bought.
+
+use super::case::{Case, Checker};
+use super::finding::Finding;
+use super::ledger::Standing;
+use super::purchases::Purchase;
+use super::{CheckId, Witness};
+use crate::drill::plan::Sku;
+
+pub struct SellThrough;
+
+impl Checker for SellThrough {
+    fn id(&self) -> CheckId {
+        CheckId::L4
+    }
+
+    fn title(&self) -> &'static str {
+        "Sell-through: wanted stock is sold, stock left over can be bought"
+    }
+
+    fn judge(&self, case: &Case<'_>) -> Finding {
+        let mut finding = Finding::default();
+        case.doubt_unless_read(&mut finding);
+        if !case.is_complete() {
+            return finding;
+        }
+        for (index, sku) in case.evidence.plan.sale.skus.iter().enumerate() {
+            judge_sku(case, index, sku, &mut finding);
+        }
+        finding
+    }
+}
+
+fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) {
+    let unsold = i64::from(sku.stock) - case.ledger.live_units(&sku.id);
+    if unsold <= 0 {
+        finding.fact(format!("{}: sold out", sku.id));
+        return;
+    }
+    if !case.was_set_up(&sku.id, sku.stock) {
+        finding.doubt(format!(
+            "{}: the store did not start with the planned stock",
+            sku.id
+        ));
+        return;
+    }
+    let stranded = unsold - buyable(case, sku, unsold);
+    if stranded > 0 {
+        finding.violation("SKU with stock that nobody can buy", || {
+            witness(
+                sku,
+                unsold,
+                format!("{stranded} of them are not on sale in the cache"),
+            )
+        });
+    }
+    if case.evidence.plan.expect.sell_out {
+        judge_unsold(case, index, sku, unsold, finding);
+    } else {
+        finding.fact(format!("{}: {unsold} units unsold", sku.id));
+    }
+}
+
+/// The sale should have sold out: enough was wanted, and the rest did not come back just now.
+fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mut Finding) {
+    let late = late_returns(case, index);
+    let Some(demand) = case.purchases.demand.sku(index) else {
+        return;
+    };
+    if unsold <= late {
+        finding.fact(format!(
+            "{}: {unsold} units came back at the end and are on sale",
+            sku.id
+        ));
+    } else if demand.reaches_stock() {
+        finding.violation("SKU not sold out although enough buyers came", || {
+            let text = format!(
+                "buyers wanted all {}; {late} units came back at the end",
+                sku.stock
+            );
+            witness(sku, unsold, text)
+        });
+    } else {
+        finding.doubt(format!(
+            "{}: {unsold} units unsold, but buyers who got a decision wanted only {} of {}",
+            sku.id,
+            demand.units(),
+            sku.stock
+        ));
+    }
+}
+
+/// Units the cache would sell, of those unsold; all of them where the target has no cache.
+fn buyable(case: &Case<'_>, sku: &Sku, unsold: i64) -> i64 {
+    if case.evidence.plan.target.state.cache_available.is_empty() {
+        return unsold;
+    }
+    let row = case.end().cache.iter().find(|row| row.sku == sku.id);
+    row.and_then(|row| row.available)
+        .unwrap_or(0)
+        .clamp(0, unsold)
+}
+
+/// Units given back too late to be sold again: later than the convergence time before the last buyer
+/// came, or at a time that the history does not know.
+fn late_returns(case: &Case<'_>, index: usize) -> i64 {
+    let grace_ns = case
+        .evidence
+        .plan
+        .expect
+        .converge_ms_max
+        .saturating_mul(1_000_000);
+    let last = case
+        .purchases
+        .demand
+        .sku(index)
+        .map_or(0, |demand| demand.last_sent_ns);
+    let in_time = last.saturating_sub(grace_ns);
+    let late = |one: &&Purchase| {
+        one.sku as usize == index
+            && case.ledger.purchase_standing(one.key) == Some(Standing::Released)
+            && one.cancelled_ns.is_none_or(|at| at >= in_time)
+    };
+    let returned = case.purchases.sorted().into_iter().filter(late);
+    returned.map(|one| i64::from(one.quantity)).sum()
+}
+
+fn witness(sku: &Sku, unsold: i64, text: String) -> Witness {
+    let start = format!("{} units were put on sale", sku.stock);
+    let end = format!("at rest: {unsold} of them are in no live order");
+    Witness {
+        subject: format!("SKU {}", sku.id),
+        events: vec![start, end, text],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{Fail, Inconclusive, Pass};
+    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::*;
+    use crate::history::final_state::OrderState::Cancelled;
+
+    /// Judged as a sale that should sell out, with almost no time to converge.
+    fn sell_out(tiny: Tiny) -> Tiny {
+        tiny.with(|e| {
+            e.plan.expect.sell_out = true;
+            e.plan.expect.converge_ms_max = 1;
+        })
+    }
+
+    fn cancelled(tiny: Tiny, key: u64) -> Tiny {
+        tiny.accepted(key).cancel(key).order(key, Cancelled)
+    }
+
+    #[test]
+    fn sold_or_for_sale_passes() {
+        assert_verdicts(
+            CheckId::L4,
+            vec![
+                (
+                    "sold out",
+                    sell_out(Tiny::sale(1).bought(1).refused(2, "sold_out")),
+                    Pass,
+                ),
+                (
+                    "units left, none expected sold",
+                    Tiny::sale(3).bought(1),
+                    Pass,
+                ),
+                (
+                    "came back after the last buyer",
+                    sell_out(cancelled(Tiny::sale(2).bought(1).refused(3, "sold_out"), 2)),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn wanted_but_unsold_fails() {
+        let refused = Tiny::sale(2)
+            .bought(1)
+            .refused(2, "sold_out")
+            .refused(3, "sold_out");
+        let early = cancelled(Tiny::sale(2).bought(1), 2)
+            .refused(3, "sold_out")
+            .refused(4, "sold_out");
+        let stranded = Tiny::sale(3)
+            .bought(1)
+            .with(|e| e.stores.end.cache[0].available = Some(1));
+        let no_key = Tiny::sale(3)
+            .bought(1)
+            .with(|e| e.stores.end.cache[0].available = None);
+        assert_verdicts(
+            CheckId::L4,
+            vec![
+                ("told sold out with stock left", sell_out(refused), Fail),
+                (
+                    "came back in time, and was not sold again",
+                    sell_out(early),
+                    Fail,
+                ),
+                ("stranded", stranded, Fail),
+                ("no stock key, stock left", no_key, Fail),
+            ],
+        );
+    }
+
+    #[test]
+    fn too_few_buyers_decide_nothing() {
+        let many = || {
+            (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
+                tiny.refused(key, "paused")
+            })
+        };
+        let one_buyer = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
+            tiny.refused(key, "limit_reached").but(|one| one.user = 1)
+        });
+        let clicks = (0..9).fold(Tiny::sale(3).bought(1), |tiny, _| tiny.accepted(1));
+        assert_verdicts(
+            CheckId::L4,
+            vec![
+                (
+                    "fewer buyers than stock",
+                    sell_out(Tiny::sale(3).bought(1)),
+                    Inconclusive,
+                ),
+                ("buyers met an outage", sell_out(many()), Inconclusive),
+                ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
+                ("clicks of one purchase", sell_out(clicks), Inconclusive),
+                (
+                    "nothing sold",
+                    Tiny::sale(3).refused(1, "sold_out"),
+                    Inconclusive,
+                ),
+                (
+                    "not read",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .with(|e| unread(&mut e.stores.end, "stock")),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! Hand-written tiny histories for the tests of the checkers: `Tiny::sale(2).bought(1).bought(2)`.
+//!
+//! User `u<key>` makes purchase `key` of SKU `s0`, one unit, limit one, unless said otherwise. What
+//! is not said is a valid test: stores set up at the start, at rest and in agreement with the
+//! orders at the end.
+
+use std::collections::BTreeMap;
+
+use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
+use crate::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use crate::history::final_state::{
+    CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
+};
+use crate::history::operation::{Operation, OperationKind, Outcome};
+use crate::load::population::{Population, request_id, user_id};
+use crate::load::schedule::Schedule;
+use crate::load::summary::LoadSummary;
+use crate::target::{
+    AnswerOutcome, AnswerRule, RequestTemplate, Requests, Start, StateQueries, Target,
+};
+
+pub const SEED: u64 = 7;
+
+/// Reasons by index; `paused` is an outage.
+const REASONS: [&str; 5] = ["", "sold_out", "paused", "timeout", "limit_reached"];
+
+pub struct Tiny {
+    pub evidence: Evidence,
+    pub operations: Vec<Operation>,
+    settled: bool,
+}
+
+impl Tiny {
+    /// One SKU `s0` with `stock` units, nothing bought yet.
+    pub fn sale(stock: u32) -> Self {
+        let evidence = Evidence {
+            plan: plan(),
+            load: LoadSummary {
+                sent_share: 1.0,
+                duration_ms: 60_000,
+                ..LoadSummary::default()
+            },
+            faults: Vec::new(),
+            stores: FinalState {
+                converged_ms: Some(100),
+                ..FinalState::default()
+            },
+            reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
+            history_damage: None,
+            samples: Vec::new(),
+        };
+        Self {
+            evidence,
+            operations: Vec::new(),
+            settled: false,
+        }
+        .sku(stock)
+    }
+
+    /// One more SKU on sale.
+    pub fn sku(mut self, stock: u32) -> Self {
+        let id = format!("s{}", self.evidence.plan.sale.skus.len());
+        let start = &mut self.evidence.stores.start;
+        start.queue_backlog = Some(0);
+        start.stock.push(stock_row(&id, stock.into(), stock.into()));
+        let available = Some(stock.into());
+        start.cache.push(CacheRow {
+            sku: id.clone(),
+            available,
+            held: BTreeMap::new(),
+        });
+        self.evidence.plan.sale.skus.push(Sku { id, stock });
+        self
+    }
+
+    /// The next attempt, 10 ms after the last, answered after 1 ms.
+    fn attempt(mut self, kind: OperationKind, key: u64, outcome: Outcome, reason: &str) -> Self {
+        let index = self.operations.len() as u64;
+        let sent_ns = index * 10_000_000;
+        let reason = REASONS.iter().position(|known| *known == reason).unwrap();
+        let gives_id = kind == OperationKind::Buy && outcome == Outcome::Accepted;
+        self.operations.push(Operation {
+            index,
+            kind,
+            key,
+            user: key,
+            sku: 0,
+            quantity: 1,
+            intended_ns: sent_ns,
+            sent_ns,
+            completed_ns: sent_ns + 1_000_000,
+            outcome,
+            reason: u16::try_from(reason).unwrap(),
+            status: 0,
+            order_id: gives_id.then(|| format!("o{key}").into()),
+        });
+        self
+    }
+
+    pub fn accepted(self, key: u64) -> Self {
+        self.attempt(OperationKind::Buy, key, Outcome::Accepted, "")
+    }
+
+    pub fn refused(self, key: u64, reason: &str) -> Self {
+        self.attempt(OperationKind::Buy, key, Outcome::Refused, reason)
+    }
+
+    pub fn unknown(self, key: u64) -> Self {
+        self.attempt(OperationKind::Buy, key, Outcome::Unknown, "timeout")
+    }
+
+    pub fn pay(self, key: u64) -> Self {
+        self.attempt(OperationKind::Pay, key, Outcome::Accepted, "")
+    }
+
+    pub fn cancel(self, key: u64) -> Self {
+        self.attempt(OperationKind::Cancel, key, Outcome::Accepted, "")
+    }
+
+    /// Changes the last attempt.
+    pub fn but(mut self, change: impl FnOnce(&mut Operation)) -> Self {
+        change(self.operations.last_mut().unwrap());
+        self
+    }
+
+    /// An order in the store as purchase `key` asked for it.
+    pub fn order(mut self, key: u64, state: OrderState) -> Self {
+        self.evidence.stores.end.orders.push(order_row(key, state));
+        self
+    }
+
+    pub fn rejected(mut self, key: u64, reason: &str) -> Self {
+        let row = OrderRow {
+            reason: reason.to_owned(),
+            ..order_row(key, OrderState::Rejected)
+        };
+        self.evidence.stores.end.orders.push(row);
+        self
+    }
+
+    /// Changes the last order.
+    pub fn but_order(mut self, change: impl FnOnce(&mut OrderRow)) -> Self {
+        change(self.evidence.stores.end.orders.last_mut().unwrap());
+        self
+    }
+
+    /// Accepted, and stored.
+    pub fn bought(self, key: u64) -> Self {
+        self.accepted(key).order(key, OrderState::Created)
+    }
+
+    /// Stores at rest as the orders demand: from here on `with` can break them.
+    pub fn settled(mut self) -> Self {
+        let end = &mut self.evidence.stores.end;
+        end.queue_backlog = Some(0);
+        for sku in &self.evidence.plan.sale.skus {
+            let mut held = BTreeMap::new();
+            for row in end
+                .orders
+                .iter()
+                .filter(|row| row.sku == sku.id && row.state.is_live())
+            {
+                *held.entry(row.user.clone()).or_insert(0) += i64::from(row.quantity);
+            }
+            let left = i64::from(sku.stock) - held.values().sum::<i64>();
+            end.stock.push(stock_row(&sku.id, sku.stock.into(), left));
+            end.cache.push(CacheRow {
+                sku: sku.id.clone(),
+                available: Some(left),
+                held,
+            });
+        }
+        self.settled = true;
+        self
+    }
+
+    /// Changes the evidence, after the stores were settled.
+    pub fn with(self, change: impl FnOnce(&mut Evidence)) -> Self {
+        let mut tiny = if self.settled { self } else { self.settled() };
+        change(&mut tiny.evidence);
+        tiny
+    }
+
+    pub fn judge(self, checks: &[CheckId]) -> Judgement {
+        let mut tiny = if self.settled { self } else { self.settled() };
+        let buys = tiny
+            .operations
+            .iter()
+            .filter(|one| one.kind == OperationKind::Buy)
+            .count();
+        if tiny.evidence.load.sent == 0 {
+            tiny.evidence.load.sent = buys as u64;
+            tiny.evidence.load.offered = buys as u64;
+        }
+        tiny.evidence.plan.expect.checks = checks.to_vec();
+        judge(&tiny.evidence, tiny.operations.into_iter())
+    }
+
+    /// The answer of one checker.
+    pub fn check(self, id: CheckId) -> CheckResult {
+        let judgement = self.judge(&[id]);
+        judgement
+            .checks
+            .into_iter()
+            .find(|one| one.id == id)
+            .unwrap()
+    }
+}
+
+/// Judges every case of a table by one checker: (what it shows, history, verdict).
+pub fn assert_verdicts(id: CheckId, cases: Vec<(&str, Tiny, Verdict)>) {
+    for (what, tiny, verdict) in cases {
+        let result = tiny.check(id);
+        assert_eq!(result.verdict, verdict, "{what}: {result:#?}");
+        let has_witness = !result.witnesses.is_empty();
+        assert_eq!(
+            has_witness,
+            verdict == Verdict::Fail,
+            "{what}: a failure has a witness"
+        );
+    }
+}
+
+fn order_row(key: u64, state: OrderState) -> OrderRow {
+    OrderRow {
+        order_id: format!("o{key}"),
+        request_id: request_id(SEED, key),
+        user: user_id(key),
+        sku: "s0".to_owned(),
+        quantity: 1,
+        state,
+        reason: String::new(),
+    }
+}
+
+pub fn stock_row(sku: &str, total: i64, available: i64) -> StockRow {
+    StockRow {
+        sku: sku.to_owned(),
+        total,
+        available,
+    }
+}
+
+/// A reading of one part that failed.
+pub fn unread(state: &mut StoreState, what: &str) {
+    state.unread.push(what.to_owned());
+}
+
+fn plan() -> Plan {
+    Plan {
+        drill: "tiny".to_owned(),
+        title: "A tiny history".to_owned(),
+        controls: Vec::new(),
+        seed: SEED,
+        sale: Sale {
+            id: "sale-1".to_owned(),
+            skus: Vec::new(),
+            limit_per_user: 1,
+        },
+        load: Load {
+            schedule: Schedule { phases: Vec::new() },
+            connections: 1,
+            depth: 1,
+            timeout_ms: 1_000,
+        },
+        population: Population {
+            users: 100,
+            quantity: 1,
+            duplicate_share: 0.0,
+            pay_share: 0.0,
+            cancel_share: 0.0,
+            status_share: 0.0,
+            follow_up_after_ms: 0,
+        },
+        faults: Vec::new(),
+        expect: Expect {
+            checks: Vec::new(),
+            sent_share_min: 0.999,
+            schedule_lag_us_p99_max: 1_000,
+            converge_ms_max: 1_000,
+            sell_out: false,
+        },
+        mutants: Vec::new(),
+        target: target(),
+    }
+}
+
+fn target() -> Target {
+    let request = RequestTemplate {
+        method: "POST".to_owned(),
+        path: String::new(),
+        headers: BTreeMap::new(),
+        body: String::new(),
+    };
+    Target {
+        name: "tiny".to_owned(),
+        start: Start {
+            command: Vec::new(),
+            mutant_command: Vec::new(),
+            env: BTreeMap::new(),
+            ready_path: String::new(),
+            ready_timeout_ms: 0,
+            prepare: Vec::new(),
+        },
+        requests: Requests {
+            buy: request.clone(),
+            status: request.clone(),
+            pay: request.clone(),
+            cancel: request,
+        },
+        answers: vec![rule(409, "sold_out", false), rule(503, "paused", true)],
+        order_id_field: "order_id".to_owned(),
+        state: state_queries(),
+    }
+}
+
+fn rule(status: u16, reason: &str, outage: bool) -> AnswerRule {
+    AnswerRule {
+        status,
+        contains: String::new(),
+        outcome: AnswerOutcome::Refused,
+        reason: reason.to_owned(),
+        outage,
+    }
+}
+
+fn state_queries() -> StateQueries {
+    StateQueries {
+        orders: String::new(),
+        stock: String::new(),
+        cache_available: vec!["GET".to_owned()],
+        cache_held: vec!["HGETALL".to_owned()],
+        cache_add: Vec::new(),
+        consumer_group: String::new(),
+        topic: String::new(),
+        order_states: BTreeMap::new(),
+        never_granted_reasons: vec!["never_reserved".to_owned()],
+        metrics_path: String::new(),
+        counters: BTreeMap::new(),
+    }
+}
