@@ -26,6 +26,7 @@ pub enum FolderError {
 impl RunFolder {
     pub const PLAN: &str = "plan.json";
     pub const HISTORY: &str = "history.bin";
+    pub const RESPONSE_LOG: &str = "response.hlog";
     pub const SAMPLES: &str = "samples.jsonl";
     pub const LOAD: &str = "load.json";
     pub const FAULTS: &str = "faults.json";

@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 
 use super::folder::{FolderError, RunFolder};
 use super::plan::Plan;
-use crate::check::judge::{Judgement, judge};
-use crate::check::Evidence;
-use crate::history::reader::{HistoryReader, survey};
+use crate::check::judge::judge;
+use crate::check::{Evidence, Judgement};
+use crate::history::{HistoryReader, survey};
 use crate::observe::Sample;
 use crate::report::{self, ReportError, ReportInput};
 
@@ -19,7 +19,6 @@ pub struct Finished {
     pub folder: RunFolder,
     pub evidence: Evidence,
     pub judgement: Judgement,
-    pub samples: Vec<Sample>,
     /// Server -> product and version.
     pub environment: BTreeMap<String, String>,
 }
@@ -48,11 +47,11 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         plan,
         reasons: Vec::new(),
         history_damage: None,
+        samples: samples(&folder),
     };
-    let samples = samples(&folder);
     let environment = part(&folder, RunFolder::ENVIRONMENT, &mut missing);
     let (evidence, judgement) = with_history(&folder, evidence, missing);
-    let finished = Finished { folder, evidence, judgement, samples, environment };
+    let finished = Finished { folder, evidence, judgement, environment };
     report::write_all(finished.folder.path(), &ReportInput::from(&finished))?;
     Ok(finished)
 }

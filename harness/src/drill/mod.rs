@@ -1,7 +1,14 @@
 //! A drill: the file as written, the plan as resolved, and the run that joins the stages.
 
+pub mod catalogue;
 pub mod file;
+pub mod folder;
+pub mod judge;
+pub mod narrate;
 pub mod plan;
+pub mod prepare;
 pub mod problems;
 pub mod range;
 pub mod resolve;
+pub mod run;
+pub mod sell;

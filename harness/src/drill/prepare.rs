@@ -1,19 +1,20 @@
 //! The way to the start line: the service runs, the sale is loaded and open, and it is known where to ask.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use super::folder::RunFolder;
 use super::plan::Plan;
-use crate::environment::service::{Launch, Service};
-use crate::environment::{EnvironmentError, Stack, ports};
-use crate::target::RequestTemplate;
+use crate::environment::{EnvironmentError, RedisNode, Service, ServiceOptions, Stack};
+use crate::observe::{Endpoints, ObserveError, StoreReader};
+use crate::target::{RequestTemplate, Start};
 use crate::target::template::{UnknownVariable, Variables, fill};
 
 /// A prepare request may verify the whole sale; it is not on the load path.
 const PREPARE_TIMEOUT: Duration = Duration::from_secs(30);
+/// One query, command or request of a reading.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The service could not be brought to the start line.
 #[derive(Debug, thiserror::Error)]
@@ -24,12 +25,22 @@ pub enum PrepareError {
     Template(#[from] UnknownVariable),
     #[error("target file: it has no mutant_command, so mutant {mutant} cannot be started")]
     NoMutants { mutant: String },
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
     #[error("prepare request {method} {path}: no answer: {source}")]
     NoAnswer { method: String, path: String, source: reqwest::Error },
     #[error("prepare request {method} {path}: answered {status}: {body}; see logs/service.log in the run folder")]
     Refused { method: String, path: String, status: u16, body: String },
     #[error("target file: `{0}` is no HTTP method")]
     Method(String),
+}
+
+/// The service at the start line, and what templates need to speak of it.
+pub struct Prepared {
+    pub service: Service,
+    /// The stack's, the run's and the service's.
+    pub variables: Variables,
+    pub endpoints: Endpoints,
 }
 
 /// Starts the service with the stack's addresses and waits until it is ready.
@@ -42,47 +53,62 @@ pub async fn start_service(
     mutant: Option<&str>,
     bin_dir: &Path,
     folder: &RunFolder,
-) -> Result<(Service, Variables), PrepareError> {
+) -> Result<Prepared, PrepareError> {
     let start = &plan.target.start;
-    let port = ports::free()?;
-    let variables = variables(stack, plan, mutant, bin_dir, port);
-    let command = match mutant {
-        None => &start.command,
-        Some(mutant) if start.mutant_command.is_empty() => {
-            return Err(PrepareError::NoMutants { mutant: mutant.to_owned() });
-        }
-        Some(_) => &start.mutant_command,
-    };
-    let launch = Launch {
-        command: command.iter().map(|part| fill(part, &variables)).collect::<Result<_, _>>()?,
+    let mut variables = variables(stack, plan, mutant, bin_dir);
+    let options = ServiceOptions {
+        command: command(start, mutant)?
+            .iter()
+            .map(|part| fill(part, &variables))
+            .collect::<Result<_, _>>()?,
         env: filled(&start.env, &variables)?,
-        address: SocketAddr::from(([127, 0, 0, 1], port)),
-        ready_path: fill(&start.ready_path, &variables)?,
+        ready_url: format!("http://127.0.0.1:{{port}}{}", fill(&start.ready_path, &variables)?),
         ready_timeout: Duration::from_millis(start.ready_timeout_ms),
-        log: folder.logs().join("service.log"),
+        log_file: folder.logs().join("service.log"),
     };
-    Ok((Service::start(stack, launch).await?, variables))
+    let service = Service::start(stack, &options).await?;
+    variables.insert("port".to_owned(), service.port.to_string());
+    let endpoints = Endpoints {
+        mysql_url: stack.mysql.url(),
+        redis_nodes: stack.redis.nodes.iter().map(RedisNode::address).collect(),
+        service_url: service.base_url.clone(),
+    };
+    Ok(Prepared { service, variables, endpoints })
 }
 
-fn variables(
-    stack: &Stack,
-    plan: &Plan,
-    mutant: Option<&str>,
-    bin_dir: &Path,
-    port: u16,
-) -> Variables {
+fn command<'s>(start: &'s Start, mutant: Option<&str>) -> Result<&'s [String], PrepareError> {
+    match mutant {
+        None => Ok(&start.command),
+        Some(mutant) if start.mutant_command.is_empty() => {
+            Err(PrepareError::NoMutants { mutant: mutant.to_owned() })
+        }
+        Some(_) => Ok(&start.mutant_command),
+    }
+}
+
+fn variables(stack: &Stack, plan: &Plan, mutant: Option<&str>, bin_dir: &Path) -> Variables {
     let mut variables = stack.variables();
     for (name, value) in [
         ("bin_dir", bin_dir.display().to_string()),
         ("run", plan.sale.id.clone()),
         ("sale", plan.sale.id.clone()),
-        ("port", port.to_string()),
+        // Chosen when the service starts; the launcher fills it in.
+        ("port", "{port}".to_owned()),
         ("mutant", mutant.unwrap_or_default().to_owned()),
         ("limit_per_user", plan.sale.limit_per_user.to_string()),
     ] {
         variables.insert(name.to_owned(), value);
     }
     variables
+}
+
+/// A reader of the stores by the target's queries, past the proxy.
+///
+/// # Errors
+/// A query names a variable that does not exist.
+pub fn store_reader(prepared: &Prepared, plan: &Plan) -> Result<StoreReader, PrepareError> {
+    let reader = StoreReader::new(plan, &prepared.variables, &prepared.endpoints, READ_TIMEOUT)?;
+    Ok(reader)
 }
 
 fn filled(
@@ -100,10 +126,10 @@ fn filled(
 /// # Errors
 /// The first request that is not answered with success.
 pub async fn open_sale(
-    service: &Service,
+    prepared: &Prepared,
     plan: &Plan,
-    variables: &Variables,
 ) -> Result<(), PrepareError> {
+    let (service, variables) = (&prepared.service, &prepared.variables);
     let client = reqwest::Client::builder()
         .timeout(PREPARE_TIMEOUT)
         .build()
@@ -132,7 +158,7 @@ async fn send(
     let method = reqwest::Method::from_bytes(template.method.as_bytes())
         .map_err(|_| PrepareError::Method(template.method.clone()))?;
     let path = fill(&template.path, variables)?;
-    let mut request = client.request(method.clone(), format!("{}{path}", service.base_url()));
+    let mut request = client.request(method.clone(), format!("{}{path}", service.base_url));
     for (name, value) in &filled(&template.headers, variables)? {
         request = request.header(name, value);
     }

@@ -1,38 +1,26 @@
 //! One run of a drill: the table of contents of the whole pipeline.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use super::folder::{FolderError, RunFolder};
+use super::judge::{Finished, JudgeError, judge_folder};
 use super::narrate::Narrate;
 use super::plan::Plan;
-use super::prepare::{self, PrepareError};
-use crate::check::judgement::Judgement;
-use crate::check::{self, Evidence};
-use crate::environment::service::Service;
+use super::prepare::{self, PrepareError, Prepared};
+use super::sell::{self, SellError};
 use crate::environment::{EnvironmentError, Stack};
-use crate::faults;
-use crate::history::final_state::FinalState;
-use crate::history::writer::HistoryWriter;
-use crate::load::summary::LoadSummary;
-use crate::load::{self, LoadError, LoadJob, Progress};
-use crate::observe::endpoints::Endpoints;
-use crate::observe::{Sample, sampler::Sampler, settle};
-use crate::report::{self, ReportInput};
-use crate::target::template::{UnknownVariable, Variables};
-
-/// Time between the decision to start and the first arrival: connections are opened in it.
-const LEAD_IN: Duration = Duration::from_millis(500);
+use crate::observe::settle::{SettleOptions, settle};
+use crate::observe::StoreReader;
 
 /// What is the same for every run of one command.
-pub struct Bench<'a> {
+pub struct Bench {
     pub results: PathBuf,
     /// Where the service's binaries are.
     pub bin_dir: PathBuf,
-    pub narrate: &'a dyn Narrate,
+    pub narrate: Arc<dyn Narrate>,
     /// Set by Ctrl-C: load stops, faults are healed, evidence is saved, the verdict is inconclusive.
     pub cancel: Arc<AtomicBool>,
 }
@@ -44,16 +32,12 @@ pub enum RunError {
     Environment(#[from] EnvironmentError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    #[error("target file: {0}")]
-    Target(#[from] UnknownVariable),
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Sell(#[from] SellError),
     #[error(transparent)]
     Folder(#[from] FolderError),
-    #[error("the load generator's thread died: {0}")]
-    LoadThread(tokio::task::JoinError),
-    #[error("cannot write the report: {0}")]
-    Report(#[from] report::ReportError),
+    #[error(transparent)]
+    Judge(#[from] JudgeError),
 }
 
 /// Runs `plan` on a stack that is up, and judges it.
@@ -61,24 +45,74 @@ pub enum RunError {
 /// # Errors
 /// The service or a store could not be brought to the start line, or evidence could not be saved.
 pub async fn run(
-    stack: &mut Stack,
+    stack: &Stack,
     plan: &Plan,
     mutant: Option<&str>,
-    bench: &Bench<'_>,
-) -> Result<(Judgement, RunFolder), RunError> {
+    bench: &Bench,
+) -> Result<Finished, RunError> {
     let folder = RunFolder::create(&bench.results, &plan.sale.id)?;
     folder.save(RunFolder::PLAN, plan)?;
-    bench.narrate.say(&format!("{}: {}", plan.drill, plan.title));
+    bench.narrate.say(&headline(plan, mutant));
     stack.reset().await?;
-    let (service, variables) = prepare::start_service(stack, plan, mutant, bench, &folder).await?;
-    let endpoints = prepare::endpoints(stack, &service);
-    let evidence = collect(stack, plan, &service, &endpoints, &variables, bench, &folder).await;
-    service.stop().await;
-    let (evidence, samples) = evidence?;
-    let judgement = judge(&folder, &evidence)?;
-    let environment = stack.versions();
-    folder.save(RunFolder::ENVIRONMENT, &environment)?;
-    let input = ReportInput { evidence: &evidence, judgement: &judgement, samples: &samples, environment: &environment };
-    report::write_all(folder.path(), &input)?;
-    Ok((judgement, folder))
+    folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
+    let prepared = prepare::start_service(stack, plan, mutant, &bench.bin_dir, &folder).await?;
+    let collected = collect(stack, plan, &prepared, bench, &folder).await;
+    prepared.service.stop().await;
+    collected?;
+    bench.narrate.say("judging");
+    Ok(judge_folder(folder)?)
+}
+
+fn headline(plan: &Plan, mutant: Option<&str>) -> String {
+    let variant = mutant.map(|mutant| format!(" against mutant {mutant}")).unwrap_or_default();
+    format!("{}{variant}: {} (seed {})", plan.drill, plan.title, plan.seed)
+}
+
+/// Sells, breaks, heals, waits for rest; everything seen is in the folder afterwards.
+async fn collect(
+    stack: &Stack,
+    plan: &Plan,
+    prepared: &Prepared,
+    bench: &Bench,
+    folder: &RunFolder,
+) -> Result<(), RunError> {
+    prepare::open_sale(prepared, plan).await?;
+    let mut reader = prepare::store_reader(prepared, plan)?;
+    let backlog = async || backlog(stack, plan, prepared).await;
+    let start = reader.read_all(&backlog).await;
+    bench.narrate.say("sale open; load starts");
+    let sold = sell::sell(stack, plan, prepared, bench, folder).await?;
+    bench.narrate.say("load ended, faults healed; waiting for the stores to come to rest");
+    let settled = settle_after(&mut reader, plan, &backlog, sold.rest_since).await;
+    let stores = crate::history::final_state::FinalState {
+        start,
+        end: settled.end,
+        converged_ms: settled.converged_ms,
+    };
+    folder.save(RunFolder::STORES, &stores)?;
+    Ok(())
+}
+
+async fn settle_after<B, F>(
+    reader: &mut StoreReader,
+    plan: &Plan,
+    backlog: &B,
+    since: Instant,
+) -> crate::observe::settle::Settled
+where
+    B: Fn() -> F,
+    F: Future<Output = Result<u64, String>>,
+{
+    let give_up = std::time::Duration::from_millis(plan.expect.converge_ms_max);
+    let horizon = std::time::Duration::from_millis(plan.target.state.settle_horizon_ms);
+    settle(reader, plan, backlog, &SettleOptions::new(since, give_up, horizon)).await
+}
+
+async fn backlog(stack: &Stack, plan: &Plan, prepared: &Prepared) -> Result<u64, String> {
+    let fill = |template: &str| {
+        crate::target::template::fill(template, &prepared.variables).map_err(|e| e.to_string())
+    };
+    let state = &plan.target.state;
+    let (topic, group) = (fill(&state.topic)?, fill(&state.consumer_group)?);
+    stack.rocketmq.backlog(&topic, &group).await.map_err(|error| error.to_string())
 }

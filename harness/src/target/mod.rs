@@ -120,6 +120,9 @@ pub struct StateQueries {
     pub consumer_group: String,
     /// Topic of that group.
     pub topic: String,
+    /// Longest time after which something may still come back by itself (a half message that the
+    /// broker checks back): rest must last beyond it.
+    pub settle_horizon_ms: u64,
     /// State names of the orders query.
     pub order_states: BTreeMap<String, crate::history::final_state::OrderState>,
     /// `reason` values of rejected orders for which no stock had been promised (the reservation
