@@ -1,1 +1,4 @@
-//! 
+//! One file per command.
+
+pub mod clean;
+pub mod up;
