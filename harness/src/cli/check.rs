@@ -17,7 +17,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Exit {
     let folder = RunFolder::open(&args.run);
-    match judge::again(folder) {
+    match judge::judge_folder(folder) {
         Ok(finished) => {
             println!("{}", report::summary(&finished));
             finished.judgement.verdict.into()

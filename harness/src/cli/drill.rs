@@ -70,11 +70,18 @@ fn plans(args: &RunArgs) -> Result<Vec<Plan>, Exit> {
             Exit::usage(&format!("cannot read {}: {error}", args.drills.display()))
         })?
     } else {
-        args.files.iter().map(|word| catalogue::find(&args.drills, word)).collect()
+        args.files
+            .iter()
+            .map(|word| catalogue::find(&args.drills, word))
+            .collect()
     };
     let (mut plans, mut wrong) = (Vec::new(), None);
     for file in &files {
-        let choices = Choices { seed: args.seed, short: args.short, run: run_name(&drill_word(file)) };
+        let choices = Choices {
+            seed: args.seed,
+            short: args.short,
+            run: run_name(&drill_word(file)),
+        };
         match load_plan(file, &choices) {
             Ok(plan) => plans.push(plan),
             Err(error) => wrong = Some(Exit::usage(&error)),
@@ -99,14 +106,14 @@ async fn run_all(args: &RunArgs) -> Exit {
         Ok(plans) => plans,
         Err(exit) => return exit,
     };
-    let mut session = match Session::start(&args.results).await {
+    let session = match Session::start(&args.results).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };
     let mut worst = Verdict::Pass;
     let mut broken = None;
     for plan in &plans {
-        match run::run(&mut session.stack, plan, args.mutant.as_deref(), &session.bench).await {
+        match run::run(&session.stack, plan, args.mutant.as_deref(), &session.bench).await {
             Ok(finished) => {
                 worst = worst.max(finished.judgement.verdict);
                 println!("{}", report::summary(&finished));
@@ -132,7 +139,12 @@ fn list(drills: &Path) -> Exit {
     let mut exit = Exit::Pass;
     for file in files {
         match load_plan(&file, &Choices::default()) {
-            Ok(plan) => println!("{:24} {}  [{}]", plan.drill, plan.title, plan.controls.join(" ")),
+            Ok(plan) => println!(
+                "{:24} {}  [{}]",
+                plan.drill,
+                plan.title,
+                plan.controls.join(" ")
+            ),
             Err(error) => exit = Exit::usage(&error),
         }
     }

@@ -40,7 +40,7 @@ impl Exit {
     /// The code for a run that was not carried through.
     pub fn of_run_error(error: &RunError) -> Self {
         match error {
-            RunError::Target(_) | RunError::Prepare(PrepareError::Template(_)) => Self::usage(error),
+            RunError::File(_) | RunError::Prepare(PrepareError::Template(_)) => Self::usage(error),
             RunError::Environment(_) | RunError::Prepare(_) => Self::unavailable(error),
             _ => Self::internal(error),
         }

@@ -2,12 +2,13 @@
 //! valid test), 64 usage, 69 the environment could not start, 70 internal.
 
 mod check;
-mod clean;
+pub mod clean;
 mod drill;
 mod exit;
 mod prove;
+mod session;
 mod terminal;
-mod up;
+pub mod up;
 
 use clap::{Parser, Subcommand};
 
@@ -40,7 +41,11 @@ enum Command {
     /// Run drills against the broken variants of the service that they must catch.
     Prove(prove::Args),
     /// Bring up the stack, print its addresses, keep it until Ctrl-C.
-    Up(up::Args),
+    Up {
+        /// Folder that keeps the servers' logs.
+        #[arg(long, default_value = "results/stack-logs")]
+        logs: std::path::PathBuf,
+    },
     /// Remove what killed runs left: processes and scratch folders whose owner is gone.
     Clean,
 }
@@ -52,10 +57,17 @@ pub fn main() -> Exit {
         Err(error) => {
             // clap's own exit code for a wrong command line is 2, which here means inconclusive.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Pass };
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Pass
+            };
         }
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return Exit::internal(&error),
     };
@@ -67,7 +79,13 @@ async fn dispatch(command: Command) -> Exit {
         Command::Drill(command) => drill::run(command).await,
         Command::Check(args) => check::run(&args),
         Command::Prove(args) => prove::run(args).await,
-        Command::Up(args) => up::run(args).await,
-        Command::Clean => clean::run(),
+        Command::Up { logs } => match up::run(logs).await {
+            Ok(()) => Exit::Pass,
+            Err(error) => Exit::unavailable(&error),
+        },
+        Command::Clean => {
+            clean::run();
+            Exit::Pass
+        }
     }
 }

@@ -34,22 +34,32 @@ pub async fn run(args: Args) -> Exit {
     let files = if args.drills.is_empty() {
         catalogue::all(&args.folder)
     } else {
-        Ok(args.drills.iter().map(|word| catalogue::find(&args.folder, word)).collect())
+        Ok(args
+            .drills
+            .iter()
+            .map(|word| catalogue::find(&args.folder, word))
+            .collect())
     };
     let files = match files {
         Ok(files) => files,
-        Err(error) => return Exit::usage(&format!("cannot read {}: {error}", args.folder.display())),
+        Err(error) => {
+            return Exit::usage(&format!("cannot read {}: {error}", args.folder.display()));
+        }
     };
-    let order = Order { mutants: args.mutants, short: args.short, seed: args.seed };
+    let order = Order {
+        mutants: args.mutants,
+        short: args.short,
+        seed: args.seed,
+    };
     let jobs = match prove::jobs(&files, &order) {
         Ok(jobs) => jobs,
         Err(error) => return Exit::usage(&error),
     };
-    let mut session = match Session::start(&args.results).await {
+    let session = match Session::start(&args.results).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };
-    let matrix = prove::run(&mut session.stack, jobs, &session.bench).await;
+    let matrix = prove::run(&session.stack, jobs, &session.bench).await;
     session.stop().await;
     match matrix {
         Ok(matrix) => {

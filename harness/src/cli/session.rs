@@ -11,7 +11,7 @@ use crate::drill::run::Bench;
 use crate::environment::{Stack, StackOptions};
 
 pub struct Session {
-    pub stack: Stack,
+    pub stack: Arc<Stack>,
     pub bench: Bench,
 }
 
@@ -22,18 +22,31 @@ impl Session {
     /// # Errors
     /// The exit code, after the reason was printed.
     pub async fn start(results: &Path) -> Result<Self, Exit> {
-        let narrate: Arc<dyn Narrate + Send> = Arc::new(Terminal::new());
+        let narrate: Arc<dyn Narrate> = Arc::new(Terminal::new());
         let bin_dir = bin_dir().map_err(|error| Exit::internal(&error))?;
         let logs = results.join("stack-logs");
-        let options = StackOptions::new("drill", logs, Arc::clone(&narrate));
+        let watcher = Arc::clone(&narrate);
+        let options = StackOptions {
+            name: "drill".to_owned(),
+            keep_logs_in: logs,
+            progress: Arc::new(move |line: &str| watcher.say(line)),
+        };
         let stack = tokio::select! {
             stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error))?,
             _ = tokio::signal::ctrl_c() => return Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
         };
         let cancel = Arc::new(AtomicBool::new(false));
         tokio::spawn(watch_ctrl_c(Arc::clone(&cancel), Arc::clone(&narrate)));
-        let bench = Bench { results: results.to_owned(), bin_dir, narrate, cancel };
-        Ok(Self { stack, bench })
+        let bench = Bench {
+            results: results.to_owned(),
+            bin_dir,
+            narrate,
+            cancel,
+        };
+        Ok(Self {
+            stack: Arc::new(stack),
+            bench,
+        })
     }
 
     pub fn cancelled(&self) -> bool {
@@ -46,7 +59,7 @@ impl Session {
     }
 }
 
-async fn watch_ctrl_c(cancel: Arc<AtomicBool>, narrate: Arc<dyn Narrate + Send>) {
+async fn watch_ctrl_c(cancel: Arc<AtomicBool>, narrate: Arc<dyn Narrate>) {
     while tokio::signal::ctrl_c().await.is_ok() {
         cancel.store(true, Ordering::Relaxed);
         narrate.say("interrupted: stopping the load, healing faults, saving evidence");

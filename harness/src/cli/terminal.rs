@@ -21,7 +21,11 @@ impl Terminal {
     pub fn new() -> Self {
         let started = Instant::now();
         let bar = std::io::stderr().is_terminal().then(live_line);
-        Self { started, bar, last_live: Mutex::new(started) }
+        Self {
+            started,
+            bar,
+            last_live: Mutex::new(started),
+        }
     }
 
     fn stamp(&self) -> String {
@@ -61,7 +65,9 @@ impl Narrate for Terminal {
             bar.tick();
             return;
         }
-        let Ok(mut last) = self.last_live.lock() else { return };
+        let Ok(mut last) = self.last_live.lock() else {
+            return;
+        };
         if last.elapsed() >= PLAIN_LIVE_EVERY {
             *last = Instant::now();
             eprintln!("{} {line}", self.stamp());

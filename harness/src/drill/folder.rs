@@ -20,7 +20,10 @@ pub enum FolderError {
     #[error("cannot read {path}: {source}; is this a run folder?")]
     Read { path: PathBuf, source: io::Error },
     #[error("{path} is damaged: {source}")]
-    Damaged { path: PathBuf, source: serde_json::Error },
+    Damaged {
+        path: PathBuf,
+        source: serde_json::Error,
+    },
 }
 
 impl RunFolder {
@@ -39,7 +42,10 @@ impl RunFolder {
     /// The folder cannot be made.
     pub fn create(results: &Path, run: &str) -> Result<Self, FolderError> {
         let path = results.join(run);
-        let fail = |source| FolderError::Write { path: path.clone(), source };
+        let fail = |source| FolderError::Write {
+            path: path.clone(),
+            source,
+        };
         std::fs::create_dir_all(path.join("logs")).map_err(fail)?;
         point_latest(results, run).map_err(fail)?;
         Ok(Self { path })
@@ -47,7 +53,9 @@ impl RunFolder {
 
     /// A folder that exists.
     pub fn open(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self {
+            path: path.to_owned(),
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -71,15 +79,20 @@ impl RunFolder {
             let text = serde_json::to_vec_pretty(value)?;
             std::fs::write(&path, text)
         };
-        write().map_err(|source| FolderError::Write { path: path.clone(), source })
+        write().map_err(|source| FolderError::Write {
+            path: path.clone(),
+            source,
+        })
     }
 
     /// # Errors
     /// The file is missing or is not what it should be.
     pub fn load<T: DeserializeOwned>(&self, name: &str) -> Result<T, FolderError> {
         let path = self.file(name);
-        let text = std::fs::read(&path)
-            .map_err(|source| FolderError::Read { path: path.clone(), source })?;
+        let text = std::fs::read(&path).map_err(|source| FolderError::Read {
+            path: path.clone(),
+            source,
+        })?;
         serde_json::from_slice(&text).map_err(|source| FolderError::Damaged { path, source })
     }
 }
@@ -94,7 +107,7 @@ fn point_latest(results: &Path, run: &str) -> io::Result<()> {
 /// Name of a run: sortable by time, readable, unique on this machine while runs are a second apart
 /// or in different processes.
 pub fn run_name(drill: &str) -> String {
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let slug = drill.replace('/', "-");
     format!("{now}-{slug}-{:x}", std::process::id() & 0xffff)
 }

@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::folder::{FolderError, RunFolder};
 use super::plan::Plan;
-use crate::check::judge::judge;
-use crate::check::{Evidence, Judgement};
+use crate::check::{Evidence, Judgement, judge};
 use crate::history::{HistoryReader, survey};
 use crate::observe::Sample;
 use crate::report::{self, ReportError, ReportInput};
@@ -51,7 +50,12 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
     };
     let environment = part(&folder, RunFolder::ENVIRONMENT, &mut missing);
     let (evidence, judgement) = with_history(&folder, evidence, missing);
-    let finished = Finished { folder, evidence, judgement, environment };
+    let finished = Finished {
+        folder,
+        evidence,
+        judgement,
+        environment,
+    };
     report::write_all(finished.folder.path(), &ReportInput::from(&finished))?;
     Ok(finished)
 }
@@ -87,12 +91,17 @@ fn with_history(
         }
     };
     evidence.history_damage = (!missing.is_empty()).then(|| missing.join("; "));
-    let judgement = judge(&evidence, reader.into_iter().flatten().map_while(Result::ok));
+    let judgement = judge(
+        &evidence,
+        reader.into_iter().flatten().map_while(Result::ok),
+    );
     (evidence, judgement)
 }
 
 /// Samples are for the plots only: what cannot be read is left out.
 fn samples(folder: &RunFolder) -> Vec<Sample> {
     let text = std::fs::read_to_string(folder.file(RunFolder::SAMPLES)).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }

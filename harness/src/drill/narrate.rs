@@ -1,7 +1,7 @@
 //! What a run tells whoever watches it.
 
 /// Receives the steps of a run. The terminal is one; tests take another.
-pub trait Narrate: Sync {
+pub trait Narrate: Send + Sync {
     /// A step has begun or ended.
     fn say(&self, line: &str);
     /// The state of a step that goes on; replaces the previous one.

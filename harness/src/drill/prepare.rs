@@ -8,8 +8,8 @@ use super::folder::RunFolder;
 use super::plan::Plan;
 use crate::environment::{EnvironmentError, RedisNode, Service, ServiceOptions, Stack};
 use crate::observe::{Endpoints, ObserveError, StoreReader};
-use crate::target::{RequestTemplate, Start};
 use crate::target::template::{UnknownVariable, Variables, fill};
+use crate::target::{RequestTemplate, Start};
 
 /// A prepare request may verify the whole sale; it is not on the load path.
 const PREPARE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,9 +28,20 @@ pub enum PrepareError {
     #[error(transparent)]
     Observe(#[from] ObserveError),
     #[error("prepare request {method} {path}: no answer: {source}")]
-    NoAnswer { method: String, path: String, source: reqwest::Error },
-    #[error("prepare request {method} {path}: answered {status}: {body}; see logs/service.log in the run folder")]
-    Refused { method: String, path: String, status: u16, body: String },
+    NoAnswer {
+        method: String,
+        path: String,
+        source: reqwest::Error,
+    },
+    #[error(
+        "prepare request {method} {path}: answered {status}: {body}; see logs/service.log in the run folder"
+    )]
+    Refused {
+        method: String,
+        path: String,
+        status: u16,
+        body: String,
+    },
     #[error("target file: `{0}` is no HTTP method")]
     Method(String),
 }
@@ -62,7 +73,10 @@ pub async fn start_service(
             .map(|part| fill(part, &variables))
             .collect::<Result<_, _>>()?,
         env: filled(&start.env, &variables)?,
-        ready_url: format!("http://127.0.0.1:{{port}}{}", fill(&start.ready_path, &variables)?),
+        ready_url: format!(
+            "http://127.0.0.1:{{port}}{}",
+            fill(&start.ready_path, &variables)?
+        ),
         ready_timeout: Duration::from_millis(start.ready_timeout_ms),
         log_file: folder.logs().join("service.log"),
     };
@@ -73,15 +87,19 @@ pub async fn start_service(
         redis_nodes: stack.redis.nodes.iter().map(RedisNode::address).collect(),
         service_url: service.base_url.clone(),
     };
-    Ok(Prepared { service, variables, endpoints })
+    Ok(Prepared {
+        service,
+        variables,
+        endpoints,
+    })
 }
 
 fn command<'s>(start: &'s Start, mutant: Option<&str>) -> Result<&'s [String], PrepareError> {
     match mutant {
         None => Ok(&start.command),
-        Some(mutant) if start.mutant_command.is_empty() => {
-            Err(PrepareError::NoMutants { mutant: mutant.to_owned() })
-        }
+        Some(mutant) if start.mutant_command.is_empty() => Err(PrepareError::NoMutants {
+            mutant: mutant.to_owned(),
+        }),
         Some(_) => Ok(&start.mutant_command),
     }
 }
@@ -125,10 +143,7 @@ fn filled(
 ///
 /// # Errors
 /// The first request that is not answered with success.
-pub async fn open_sale(
-    prepared: &Prepared,
-    plan: &Plan,
-) -> Result<(), PrepareError> {
+pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
     let (service, variables) = (&prepared.service, &prepared.variables);
     let client = reqwest::Client::builder()
         .timeout(PREPARE_TIMEOUT)
@@ -172,9 +187,18 @@ async fn send(
         return Ok(());
     }
     let body = answer.text().await.unwrap_or_default();
-    Err(PrepareError::Refused { method: method.to_string(), path, status: status.as_u16(), body })
+    Err(PrepareError::Refused {
+        method: method.to_string(),
+        path,
+        status: status.as_u16(),
+        body,
+    })
 }
 
 fn no_answer(method: &str, path: &str, source: reqwest::Error) -> PrepareError {
-    PrepareError::NoAnswer { method: method.to_owned(), path: path.to_owned(), source }
+    PrepareError::NoAnswer {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        source,
+    }
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::file::FileError;
 use super::folder::{FolderError, RunFolder};
 use super::judge::{Finished, JudgeError, judge_folder};
 use super::narrate::Narrate;
@@ -12,8 +13,10 @@ use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
 use super::sell::{self, SellError};
 use crate::environment::{EnvironmentError, Stack};
-use crate::observe::settle::{SettleOptions, settle};
-use crate::observe::StoreReader;
+use crate::history::final_state::FinalState;
+use crate::observe::{SettleOptions, Settled, StoreReader, settle};
+
+use crate::target::template::fill;
 
 /// What is the same for every run of one command.
 pub struct Bench {
@@ -37,6 +40,8 @@ pub enum RunError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     #[error(transparent)]
+    File(FileError),
+    #[error(transparent)]
     Judge(#[from] JudgeError),
 }
 
@@ -45,7 +50,7 @@ pub enum RunError {
 /// # Errors
 /// The service or a store could not be brought to the start line, or evidence could not be saved.
 pub async fn run(
-    stack: &Stack,
+    stack: &Arc<Stack>,
     plan: &Plan,
     mutant: Option<&str>,
     bench: &Bench,
@@ -64,13 +69,18 @@ pub async fn run(
 }
 
 fn headline(plan: &Plan, mutant: Option<&str>) -> String {
-    let variant = mutant.map(|mutant| format!(" against mutant {mutant}")).unwrap_or_default();
-    format!("{}{variant}: {} (seed {})", plan.drill, plan.title, plan.seed)
+    let variant = mutant
+        .map(|mutant| format!(" against mutant {mutant}"))
+        .unwrap_or_default();
+    format!(
+        "{}{variant}: {} (seed {})",
+        plan.drill, plan.title, plan.seed
+    )
 }
 
 /// Sells, breaks, heals, waits for rest; everything seen is in the folder afterwards.
 async fn collect(
-    stack: &Stack,
+    stack: &Arc<Stack>,
     plan: &Plan,
     prepared: &Prepared,
     bench: &Bench,
@@ -82,9 +92,11 @@ async fn collect(
     let start = reader.read_all(&backlog).await;
     bench.narrate.say("sale open; load starts");
     let sold = sell::sell(stack, plan, prepared, bench, folder).await?;
-    bench.narrate.say("load ended, faults healed; waiting for the stores to come to rest");
+    bench
+        .narrate
+        .say("load ended, faults healed; waiting for the stores to come to rest");
     let settled = settle_after(&mut reader, plan, &backlog, sold.rest_since).await;
-    let stores = crate::history::final_state::FinalState {
+    let stores = FinalState {
         start,
         end: settled.end,
         converged_ms: settled.converged_ms,
@@ -98,21 +110,29 @@ async fn settle_after<B, F>(
     plan: &Plan,
     backlog: &B,
     since: Instant,
-) -> crate::observe::settle::Settled
+) -> Settled
 where
     B: Fn() -> F,
     F: Future<Output = Result<u64, String>>,
 {
-    let give_up = std::time::Duration::from_millis(plan.expect.converge_ms_max);
-    let horizon = std::time::Duration::from_millis(plan.target.state.settle_horizon_ms);
-    settle(reader, plan, backlog, &SettleOptions::new(since, give_up, horizon)).await
+    let give_up = Duration::from_millis(plan.expect.converge_ms_max);
+    let horizon = Duration::from_millis(plan.target.state.settle_horizon_ms);
+    settle(
+        reader,
+        plan,
+        backlog,
+        &SettleOptions::new(since, give_up, horizon),
+    )
+    .await
 }
 
 async fn backlog(stack: &Stack, plan: &Plan, prepared: &Prepared) -> Result<u64, String> {
-    let fill = |template: &str| {
-        crate::target::template::fill(template, &prepared.variables).map_err(|e| e.to_string())
-    };
+    let filled = |template: &str| fill(template, &prepared.variables).map_err(|e| e.to_string());
     let state = &plan.target.state;
-    let (topic, group) = (fill(&state.topic)?, fill(&state.consumer_group)?);
-    stack.rocketmq.backlog(&topic, &group).await.map_err(|error| error.to_string())
+    let (topic, group) = (filled(&state.topic)?, filled(&state.consumer_group)?);
+    stack
+        .rocketmq
+        .backlog(&topic, &group)
+        .await
+        .map_err(|error| error.to_string())
 }

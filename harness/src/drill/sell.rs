@@ -14,8 +14,7 @@ use crate::faults::{self, FaultEvent};
 use crate::history::{HistoryError, HistoryWriter};
 use crate::load::summary::LoadSummary;
 use crate::load::{self, LoadError, LoadJob, Progress, reason};
-use crate::observe::ObserveError;
-use crate::observe::sampler::{Sampler, SamplerOptions};
+use crate::observe::{ObserveError, Sampler, SamplerOptions};
 
 /// Time between the decision to start and the first arrival: connections are opened in it.
 const LEAD_IN: Duration = Duration::from_millis(500);
@@ -53,14 +52,15 @@ pub struct Sold {
 /// # Errors
 /// The load could not be offered or recorded. Faults are healed all the same.
 pub async fn sell(
-    stack: &Stack,
+    stack: &Arc<Stack>,
     plan: &Plan,
     prepared: &Prepared,
     bench: &Bench,
     folder: &RunFolder,
 ) -> Result<Sold, SellError> {
     let start = Instant::now() + LEAD_IN;
-    let cpu = stack.cpu_meter();
+    let meter = Arc::clone(stack);
+    let cpu = move || meter.cpu_ms();
     let options = SamplerOptions {
         start,
         every: SAMPLE_EVERY,
@@ -107,7 +107,16 @@ fn offer(
     let response_log = Some(folder.file(RunFolder::RESPONSE_LOG));
     Ok(move || {
         let plan = &plan;
-        load::run(LoadJob { plan, address, variables, history, start, progress, cancel, response_log })
+        load::run(LoadJob {
+            plan,
+            address,
+            variables,
+            history,
+            start,
+            progress,
+            cancel,
+            response_log,
+        })
     })
 }
 

@@ -1,4 +1,18 @@
 //! Faults as values: what to break, when it was broken and healed, and the proof that it bit.
+//!
+//! One file per kind. The runner takes each through the same steps: applicable, inject, receipt, heal,
+//! is healed. Network faults go through Toxiproxy's REST API only.
+
+mod broker_kill;
+mod cache_stock_raise;
+mod error;
+mod injection;
+mod redis_primary_kill;
+mod runner;
+mod sku_command;
+
+pub use error::FaultError;
+pub use runner::{heal_all, run};
 
 use serde::{Deserialize, Serialize};
 

@@ -98,7 +98,11 @@ impl Matrix {
                 || ("(none)", "-".to_owned()),
                 |mutant| (mutant.name.as_str(), format!("{:?}", mutant.check)),
             );
-            let failed: Vec<_> = row.failed.iter().map(|check| format!("{check:?}")).collect();
+            let failed: Vec<_> = row
+                .failed
+                .iter()
+                .map(|check| format!("{check:?}"))
+                .collect();
             let result = row.survival().words();
             let _ = writeln!(
                 text,
@@ -128,7 +132,10 @@ mod tests {
     fn row(mutant: Option<CheckId>, verdict: Verdict, failed: &[CheckId]) -> Row {
         Row {
             drill: "d".to_owned(),
-            mutant: mutant.map(|check| Mutant { name: "m".to_owned(), check }),
+            mutant: mutant.map(|check| Mutant {
+                name: "m".to_owned(),
+                check,
+            }),
             verdict,
             failed: failed.to_vec(),
             run: "r".to_owned(),
@@ -139,13 +146,41 @@ mod tests {
     fn only_the_named_check_kills() {
         use CheckId::{L1, S2};
         let cases = [
-            (row(None, Verdict::Pass, &[]), Survival::ControlPassed, Verdict::Pass),
-            (row(None, Verdict::Fail, &[S2]), Survival::ControlFailed, Verdict::Fail),
-            (row(None, Verdict::Inconclusive, &[]), Survival::Inconclusive, Verdict::Inconclusive),
-            (row(Some(S2), Verdict::Fail, &[S2]), Survival::Killed, Verdict::Pass),
-            (row(Some(S2), Verdict::Fail, &[L1]), Survival::KilledByOther, Verdict::Fail),
-            (row(Some(S2), Verdict::Pass, &[]), Survival::Survived, Verdict::Fail),
-            (row(Some(S2), Verdict::Inconclusive, &[]), Survival::Inconclusive, Verdict::Inconclusive),
+            (
+                row(None, Verdict::Pass, &[]),
+                Survival::ControlPassed,
+                Verdict::Pass,
+            ),
+            (
+                row(None, Verdict::Fail, &[S2]),
+                Survival::ControlFailed,
+                Verdict::Fail,
+            ),
+            (
+                row(None, Verdict::Inconclusive, &[]),
+                Survival::Inconclusive,
+                Verdict::Inconclusive,
+            ),
+            (
+                row(Some(S2), Verdict::Fail, &[S2]),
+                Survival::Killed,
+                Verdict::Pass,
+            ),
+            (
+                row(Some(S2), Verdict::Fail, &[L1]),
+                Survival::KilledByOther,
+                Verdict::Fail,
+            ),
+            (
+                row(Some(S2), Verdict::Pass, &[]),
+                Survival::Survived,
+                Verdict::Fail,
+            ),
+            (
+                row(Some(S2), Verdict::Inconclusive, &[]),
+                Survival::Inconclusive,
+                Verdict::Inconclusive,
+            ),
         ];
         for (row, survival, verdict) in cases {
             assert_eq!(row.survival(), survival);

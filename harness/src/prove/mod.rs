@@ -4,6 +4,7 @@
 mod matrix;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::check::{CheckId, Verdict};
 use crate::drill::file::FileError;
@@ -37,7 +38,9 @@ pub struct Job {
 pub enum ProveError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("no drill names the mutant `{0}`; `flashdrill drill plan FILE` shows a drill's mutants")]
+    #[error(
+        "no drill names the mutant `{0}`; `flashdrill drill plan FILE` shows a drill's mutants"
+    )]
     UnknownMutant(String),
     #[error("none of these drills names a mutant; add a [[mutants]] section")]
     NoMutants,
@@ -50,33 +53,50 @@ pub enum ProveError {
 pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
     let mut jobs = Vec::new();
     for file in files {
-        let choices = Choices { seed: order.seed, short: order.short, run: String::new() };
-        let plan = load_plan(file, &choices)?;
-        let wanted = |mutant: &Mutant| {
-            order.mutants.is_empty() || order.mutants.contains(&mutant.name)
+        let choices = Choices {
+            seed: order.seed,
+            short: order.short,
+            run: String::new(),
         };
+        let plan = load_plan(file, &choices)?;
+        let wanted =
+            |mutant: &Mutant| order.mutants.is_empty() || order.mutants.contains(&mutant.name);
         let mutants: Vec<_> = plan.mutants.into_iter().filter(wanted).collect();
         if !mutants.is_empty() {
-            jobs.push(Job { file: file.clone(), choices, mutants });
+            jobs.push(Job {
+                file: file.clone(),
+                choices,
+                mutants,
+            });
         }
     }
-    let named = |name: &&String| jobs.iter().flat_map(|job| &job.mutants).any(|m| m.name == **name);
+    let named = |name: &&String| {
+        jobs.iter()
+            .flat_map(|job| &job.mutants)
+            .any(|m| m.name == **name)
+    };
     if let Some(unknown) = order.mutants.iter().find(|name| !named(name)) {
         return Err(ProveError::UnknownMutant(unknown.clone()));
     }
-    if jobs.is_empty() { Err(ProveError::NoMutants) } else { Ok(jobs) }
+    if jobs.is_empty() {
+        Err(ProveError::NoMutants)
+    } else {
+        Ok(jobs)
+    }
 }
 
 /// Runs every job: the unmutated control first, then each mutant.
 ///
 /// # Errors
 /// A run that could not be carried through, or the table cannot be written.
-pub async fn run(stack: &mut Stack, jobs: Vec<Job>, bench: &Bench) -> Result<Matrix, RunError> {
+pub async fn run(stack: &Arc<Stack>, jobs: Vec<Job>, bench: &Bench) -> Result<Matrix, RunError> {
     let mut matrix = Matrix::default();
     for job in jobs {
         matrix.rows.push(row(stack, &job, None, bench).await?);
         for mutant in &job.mutants {
-            matrix.rows.push(row(stack, &job, Some(mutant), bench).await?);
+            matrix
+                .rows
+                .push(row(stack, &job, Some(mutant), bench).await?);
         }
     }
     matrix.save(&bench.results)?;
@@ -84,7 +104,7 @@ pub async fn run(stack: &mut Stack, jobs: Vec<Job>, bench: &Bench) -> Result<Mat
 }
 
 async fn row(
-    stack: &mut Stack,
+    stack: &Arc<Stack>,
     job: &Job,
     mutant: Option<&Mutant>,
     bench: &Bench,
@@ -113,5 +133,5 @@ fn replan(job: &Job, variant: &str) -> Result<Plan, RunError> {
     let mut choices = job.choices.clone();
     let stem = job.file.file_stem().unwrap_or_default().to_string_lossy();
     choices.run = run_name(&format!("{stem}-{variant}"));
-    Ok(load_plan(&job.file, &choices)?)
+    load_plan(&job.file, &choices).map_err(RunError::File)
 }

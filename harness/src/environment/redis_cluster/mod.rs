@@ -140,8 +140,8 @@ impl RedisCluster {
         }
     }
 
-    /// What keeps the cluster from being whole.
-    async fn missing(&self) -> Result<Option<String>, EnvironmentError> {
+    /// What keeps the cluster from being whole; None: it is.
+    pub async fn missing(&self) -> Result<Option<String>, EnvironmentError> {
         let mut primaries = 0;
         for node in &self.nodes {
             let info: String = node.query(cmd("CLUSTER").arg("INFO")).await?;

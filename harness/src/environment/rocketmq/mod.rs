@@ -78,8 +78,8 @@ impl RocketMq {
         .await
     }
 
-    /// Serves, and clients can find it.
-    async fn broker_serves(&self) -> Result<(), String> {
+    /// The broker serves, and clients can find it; the error says what is missing.
+    pub async fn broker_serves(&self) -> Result<(), String> {
         self.runtime_info().await?;
         let none = BTreeMap::new();
         let known = remoting::call(self.name_server_address, Request::ClusterInfo, &none).await?;

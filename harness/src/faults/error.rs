@@ -1,0 +1,28 @@
+//! Why a fault could not be injected, proved or healed.
+
+use crate::environment::EnvironmentError;
+use crate::proxy::ProxyError;
+use crate::target::template::UnknownVariable;
+
+#[derive(Debug, thiserror::Error)]
+pub enum FaultError {
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    #[error("the target's `{command}`: {source}")]
+    Template {
+        command: &'static str,
+        source: UnknownVariable,
+    },
+    #[error(
+        "the target's `{command}` has no key: it needs a Redis command, a key and its arguments"
+    )]
+    NoKey { command: &'static str },
+    #[error("{victim} did not die by signal 9: {how}")]
+    NotKilled { victim: String, how: String },
+    #[error("no proof that the fault bit: {missing}")]
+    NoReceipt { missing: String },
+    #[error("not healed {waited_s} s after the heal began: {missing}")]
+    NotHealed { waited_s: u64, missing: String },
+}

@@ -1,0 +1,90 @@
+//! kill -9 of the harness: its servers die with it, and a later sweep removes the rest.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use flashdrill::environment::sweep;
+
+const LOGS: &str = "FLASHDRILL_TEST_OWNER_LOGS";
+
+/// Not a test of its own: the process that the test below kills.
+#[tokio::test]
+#[ignore = "run by kill_9_of_the_owner_leaves_nothing"]
+async fn owner() {
+    if let Some(logs) = std::env::var_os(LOGS) {
+        flashdrill::cli::up::run(logs.into()).await.unwrap();
+    }
+}
+
+struct Owner {
+    child: Child,
+    pids: Vec<u32>,
+    scratch: PathBuf,
+}
+
+fn start_owner(logs: &Path) -> Owner {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "owner", "--ignored", "--nocapture"])
+        .env(LOGS, logs)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (mut pids, mut scratch) = (Vec::new(), None);
+    for line in lines.map(Result::unwrap) {
+        if let Some((_, pid)) = line.split_once("pid Some(") {
+            pids.push(pid.trim_end_matches(')').parse().unwrap());
+        }
+        if let Some(path) = line.trim().strip_prefix("scratch") {
+            scratch = Some(PathBuf::from(path.trim()));
+        }
+        if line.starts_with("Ctrl-C") {
+            break;
+        }
+    }
+    Owner {
+        child,
+        pids,
+        scratch: scratch.expect("the owner prints its scratch folder"),
+    }
+}
+
+/// Gone, or a zombie that nobody has reaped.
+fn is_dead(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
+
+#[test]
+fn kill_9_of_the_owner_leaves_nothing() {
+    let logs = std::env::temp_dir().join(format!("flashdrill-test-owner-{}", std::process::id()));
+    let mut owner = start_owner(&logs);
+    assert_eq!(owner.pids.len(), 6, "the owner prints its Redis nodes");
+    assert!(owner.pids.iter().all(|pid| !is_dead(*pid)) && owner.scratch.is_dir());
+
+    // A live owner's run is not touched.
+    sweep();
+    assert!(owner.pids.iter().all(|pid| !is_dead(*pid)) && owner.scratch.is_dir());
+
+    owner.child.kill().unwrap();
+    owner.child.wait().unwrap();
+    let swept = sweep();
+    println!("{swept:?}");
+    let name = owner
+        .scratch
+        .file_name()
+        .unwrap()
+        .to_string_lossy()
+        .into_owned();
+    assert!(swept.removed.contains(&name), "{swept:?}");
+    assert!(!owner.scratch.exists());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !owner.pids.iter().all(|pid| is_dead(*pid)) {
+        assert!(Instant::now() < deadline, "a server outlived its owner");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::fs::remove_dir_all(logs).unwrap();
+}
