@@ -1,0 +1,243 @@
+//! The command itself, on real servers: drills in short form, the proof, and what users do to it.
+//!
+//! Needs the service's binaries beside `flashdrill`: `make test` builds them first.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// One stack at a time: two would starve each other on a small machine.
+static STACK: Mutex<()> = Mutex::new(());
+
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    STACK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn flashdrill(results: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashdrill"));
+    command.current_dir(repository()).args(args);
+    if matches!(args[0], "drill" | "prove") {
+        command.arg("--results").arg(results);
+    }
+    command
+}
+
+fn run(results: &Path, args: &[&str]) -> Output {
+    flashdrill(results, args).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    format!("exit {:?}\n{out}\n{err}", output.status.code())
+}
+
+fn verdict_of(run: &Path) -> Value {
+    let path = run.join("verdict.json");
+    serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap()
+}
+
+/// Runs of `results`, in the order they were made.
+fn runs(results: &Path) -> Vec<PathBuf> {
+    let mut runs: Vec<_> = std::fs::read_dir(results)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("plan.json").exists() && !path.is_symlink())
+        .collect();
+    runs.sort();
+    runs
+}
+
+/// Every drill passes on the service as it is, and each catches its mutant by the check named for it.
+#[test]
+fn every_drill_passes_and_catches_its_mutant() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let output = run(results.path(), &["prove", "--short"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let table = String::from_utf8_lossy(&output.stdout);
+    let count = |word: &str| table.matches(&format!("| {word} |")).count();
+    assert_eq!((count("pass"), count("killed")), (4, 4), "{table}");
+    for run in runs(results.path()) {
+        verdict_is_complete(&run);
+    }
+}
+
+/// `verdict.json` has what scripts rely on.
+fn verdict_is_complete(run: &Path) {
+    let verdict = verdict_of(run);
+    for key in ["verdict", "drill", "seed", "recovery_ms", "environment"] {
+        assert!(verdict.get(key).is_some(), "{key} is missing: {verdict:#}");
+    }
+    for key in [
+        "offered_per_s",
+        "sent_per_s",
+        "sent_share",
+        "schedule_lag_us_p99",
+        "response_us_p50",
+        "response_us_p99",
+    ] {
+        assert!(verdict["load"][key].is_number(), "load.{key} is no number: {verdict:#}");
+    }
+    for check in verdict["checks"].as_array().unwrap() {
+        for key in ["id", "verdict", "detail"] {
+            assert!(check[key].is_string(), "checks[].{key}: {check}");
+        }
+    }
+    for fault in verdict["faults"].as_array().unwrap() {
+        assert!(fault["kind"].is_string() && fault["receipt"].is_string(), "{fault}");
+        assert!(fault["injected_at_ms"].is_u64(), "{fault}");
+    }
+    let html = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(html.contains("<svg"), "the report has plots");
+    assert!(!html.contains("src=\"http") && !html.contains("<link"), "it is self-contained");
+}
+
+/// A saved run gives the same verdict without servers; a damaged one is never a pass.
+#[test]
+fn a_saved_run_is_judged_again_and_damage_is_never_a_pass() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let output = run(results.path(), &["drill", "run", "baseline/oversell", "--short"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let saved = runs(results.path()).remove(0);
+    let again = |expected: i32| {
+        let output = run(results.path(), &["check", saved.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(expected), "{}", text(&output));
+    };
+    again(0);
+    let history = saved.join("history.bin");
+    let whole = std::fs::read(&history).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    std::fs::write(&history, flipped).unwrap();
+    again(2);
+    std::fs::write(&history, &whole[..whole.len() / 3]).unwrap();
+    again(2);
+    std::fs::write(&history, &whole).unwrap();
+    again(0);
+    for evidence in ["final_state.json", "load.json", "faults.json"] {
+        let kept = std::fs::read(saved.join(evidence)).unwrap();
+        std::fs::remove_file(saved.join(evidence)).unwrap();
+        again(2);
+        std::fs::write(saved.join(evidence), kept).unwrap();
+    }
+    std::fs::remove_file(saved.join("plan.json")).unwrap();
+    again(64);
+}
+
+/// Starts a drill and waits until its load runs.
+fn drill_under_load(results: &Path) -> Child {
+    let child = flashdrill(results, &["drill", "run", "redis/primary-kill", "--short"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while Instant::now() < deadline {
+        let selling = runs(results).iter().any(|run| run.join("samples.jsonl").exists());
+        if selling {
+            // Into the fault, so that a dead server and toxics are there to be left behind.
+            std::thread::sleep(Duration::from_secs(3));
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("the drill never came to its load");
+}
+
+/// Processes whose command line names the scratch folder of flashdrill's runs.
+fn servers_left() -> Vec<String> {
+    let scratch = std::env::temp_dir().join("flashdrill");
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(scratch.to_str().unwrap()) {
+            left.push(line);
+        }
+    }
+    left
+}
+
+fn signal(child: &Child, name: &str) {
+    let status =
+        Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn kill_nine_in_mid_drill_leaves_nothing_for_the_next_run_to_trip_over() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let mut child = drill_under_load(results.path());
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let output = run(results.path(), &["drill", "run", "baseline/oversell", "--short"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(servers_left(), Vec::<String>::new());
+}
+
+#[test]
+fn ctrl_c_in_mid_drill_saves_the_evidence_is_inconclusive_and_leaves_nothing() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let child = drill_under_load(results.path());
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert_eq!(verdict_of(&runs(results.path())[0])["verdict"], "inconclusive");
+    assert_eq!(servers_left(), Vec::<String>::new());
+}
+
+#[test]
+fn wrong_words_and_wrong_files_exit_64_with_every_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = std::fs::read_to_string(repository().join("drills/baseline/oversell.toml"))
+        .unwrap()
+        .replace("skus = 5", "skus = 0")
+        .replace("connections = 512", "connections = \"many\"")
+        .replace("users = 20000", "user = 20000")
+        .replace("cancel_share = 0.05", "cancel_share = 5")
+        .replace("shape = \"ramp\"", "shape = \"cliff\"");
+    let path = folder.path().join("wrong.toml");
+    std::fs::write(&path, wrong).unwrap();
+    let output = run(folder.path(), &["drill", "run", path.to_str().unwrap()]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(64), "{said}");
+    for place in [
+        "sale.skus",
+        "load.connections",
+        "load.phases[0].shape",
+        "population.user",
+        "population.cancel_share",
+    ] {
+        assert!(said.contains(place), "{place} is not named: {said}");
+    }
+    for args in [&["drill", "run"][..], &["drill", "run", "no/such"], &["nonsense"], &["check", "no/run"]] {
+        let output = run(folder.path(), args);
+        assert_eq!(output.status.code(), Some(64), "{args:?}: {}", text(&output));
+    }
+}
+
+#[test]
+fn missing_servers_exit_69_and_all_of_them_are_named() {
+    let results = tempfile::tempdir().unwrap();
+    let output = flashdrill(results.path(), &["drill", "run", "baseline/oversell"])
+        .env("PATH", results.path())
+        .env("FLASHDRILL_ROCKETMQ", results.path().join("no-jars"))
+        .output()
+        .unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    for name in ["redis-server", "java", "no-jars", "make deps"] {
+        assert!(said.contains(name), "{name} is not named: {said}");
+    }
+}
