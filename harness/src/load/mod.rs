@@ -5,16 +5,19 @@
 
 mod answer;
 mod arrivals;
+mod chunks;
 mod clock;
 mod connection;
 mod desk;
 mod engine;
 mod error;
+mod figures;
 mod flight;
 mod follow_up;
 mod images;
 mod inbox;
 mod job;
+mod lane;
 mod latency;
 mod mapping;
 mod order_id;

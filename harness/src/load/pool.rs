@@ -12,10 +12,10 @@ use std::time::Duration;
 use mio::{Events, Poll, Token};
 
 use super::clock::Clock;
-use super::connection::{Connect, Connection};
 use super::desk::Desk;
 use super::flight::Flight;
 use super::inbox::Inbox;
+use super::lane::{Lane, Need};
 use super::reason::Ending;
 
 /// Ready connections looked at in one tick; the rest come with the next.
@@ -24,9 +24,6 @@ const EVENTS_PER_TICK: usize = 4_096;
 const CONNECTS_PER_TICK: usize = 4;
 /// Every connection is looked after (time-out, reconnect) once in so many ticks: 10 ms.
 const TEND_TICKS: usize = 100;
-const BACK_OFF_NS: i64 = 10_000_000;
-/// 10 ms times 2 to this power: 640 ms.
-const BACK_OFF_DOUBLINGS: u32 = 6;
 
 #[derive(Debug)]
 pub struct Pool {
@@ -45,23 +42,8 @@ pub struct Pool {
     tend_at: usize,
 }
 
-/// A place for one connection.
-#[derive(Debug)]
-struct Lane {
-    connection: Connection,
-    /// In `free`.
-    listed: bool,
-    /// In `writing`.
-    writing: bool,
-    /// Endings without a single answer in between. A proxy whose server is dead accepts and closes,
-    /// so that a connect alone is no success.
-    failures: u32,
-    /// Down: when to connect. Connecting: when to give up.
-    act_at_ns: i64,
-}
-
 /// Room for one request on one connection.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Place(usize);
 
 impl Pool {
@@ -72,13 +54,6 @@ impl Pool {
         timeout_ms: u64,
     ) -> io::Result<Self> {
         let depth = depth as usize;
-        let lane = |_| Lane {
-            connection: Connection::new(depth),
-            listed: false,
-            writing: false,
-            failures: 0,
-            act_at_ns: i64::MIN,
-        };
         Ok(Self {
             poll: Poll::new()?,
             events: Events::with_capacity(EVENTS_PER_TICK),
@@ -86,7 +61,7 @@ impl Pool {
             address,
             depth,
             timeout_ns: timeout_ms as i64 * 1_000_000,
-            lanes: (0..connections).map(lane).collect(),
+            lanes: (0..connections).map(|_| Lane::new(depth)).collect(),
             free: VecDeque::with_capacity(connections as usize),
             writing: Vec::with_capacity(connections as usize),
             tend_at: 0,
@@ -109,37 +84,24 @@ impl Pool {
 
     /// Events are hints: the lane's connection may be another one than the event was meant for.
     fn receive_on(&mut self, at: usize, closed: bool, clock: &Clock, desk: &mut Desk) {
-        if self.lanes[at].connection.is_connecting() && !self.finish_connect(at, clock) {
+        let lane = &mut self.lanes[at];
+        if lane.connection.is_connecting() && !lane.finish_connect(clock.now_ns()) {
             return;
         }
-        let lane = &mut self.lanes[at];
-        let failures = &mut lane.failures;
         let now_ns = clock.elapsed_ns();
+        let mut answers = 0_u32;
         let received = lane
             .connection
             .receive(&mut self.inbox, closed, |flight, status, body| {
-                *failures = 0;
+                answers += 1;
                 desk.answered(flight, status, body, now_ns);
             });
+        if answers > 0 {
+            lane.answered();
+        }
         match received {
             Ok(()) => self.list(at),
             Err(ending) => self.end(at, ending, clock, desk),
-        }
-    }
-
-    /// True: the connection stands.
-    fn finish_connect(&mut self, at: usize, clock: &Clock) -> bool {
-        match self.lanes[at].connection.connected() {
-            Connect::Pending => false,
-            Connect::Failed => {
-                self.back_off(at, clock.now_ns());
-                false
-            }
-            Connect::Done => {
-                // Until the first answer; see `Lane::failures`.
-                self.lanes[at].failures += 1;
-                true
-            }
         }
     }
 
@@ -217,62 +179,36 @@ impl Pool {
         for _ in 0..self.lanes.len().div_ceil(TEND_TICKS) {
             let at = self.tend_at;
             self.tend_at = (at + 1) % self.lanes.len();
-            let lane = &mut self.lanes[at];
-            let due = now_ns >= lane.act_at_ns;
-            if lane.connection.is_open() {
-                let oldest = lane.connection.oldest_sent_ns();
-                if oldest.is_some_and(|sent_ns| now_ns >= sent_ns as i64 + self.timeout_ns) {
-                    self.end(at, Ending::Timeout, clock, desk);
+            match self.lanes[at].need(now_ns, self.timeout_ns) {
+                Need::TimeOut => self.end(at, Ending::Timeout, clock, desk),
+                Need::GiveUp => self.lanes[at].give_up(now_ns),
+                Need::Connect if connects < CONNECTS_PER_TICK => {
+                    connects += 1;
+                    self.connect(at, now_ns);
                 }
-            } else if lane.connection.is_connecting() {
-                if due {
-                    self.back_off(at, now_ns);
-                }
-            } else if due && connects < CONNECTS_PER_TICK {
-                connects += 1;
-                self.connect(at, now_ns);
+                Need::Connect | Need::Nothing => {}
             }
         }
     }
 
     fn connect(&mut self, at: usize, now_ns: i64) {
         let lane = &mut self.lanes[at];
-        lane.act_at_ns = now_ns + self.timeout_ns;
-        let started = lane
-            .connection
-            .connect(self.address, self.poll.registry(), Token(at));
-        if started.is_err() {
-            self.back_off(at, now_ns);
+        let give_up_at_ns = now_ns + self.timeout_ns;
+        let registry = self.poll.registry();
+        if lane
+            .connect(self.address, registry, Token(at), give_up_at_ns)
+            .is_err()
+        {
+            lane.give_up(now_ns);
         }
     }
 
     /// The connection ended; its unanswered requests go with it.
     fn end(&mut self, at: usize, ending: Ending, clock: &Clock, desk: &mut Desk) {
         let now_ns = clock.elapsed_ns();
-        let lane = &mut self.lanes[at];
-        for flight in lane.connection.disconnect() {
+        for flight in self.lanes[at].end(clock.now_ns()) {
             desk.lost(&flight, ending, now_ns);
         }
-        if lane.failures == 0 {
-            lane.act_at_ns = i64::MIN;
-        } else {
-            self.wait(at, clock.now_ns());
-        }
-    }
-
-    /// A connect failed.
-    fn back_off(&mut self, at: usize, now_ns: i64) {
-        let lane = &mut self.lanes[at];
-        lane.failures += 1;
-        // There is nothing in flight on a connection that never stood.
-        drop(lane.connection.disconnect());
-        self.wait(at, now_ns);
-    }
-
-    fn wait(&mut self, at: usize, now_ns: i64) {
-        let lane = &mut self.lanes[at];
-        let doublings = lane.failures.saturating_sub(1).min(BACK_OFF_DOUBLINGS);
-        lane.act_at_ns = now_ns + (BACK_OFF_NS << doublings);
     }
 
     /// Requests that were sent and are not answered.

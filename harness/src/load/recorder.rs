@@ -11,12 +11,13 @@ use crate::history::operation::{Operation, OperationKind, Outcome};
 use crate::history::{HistoryError, HistoryWriter};
 
 use super::LoadError;
+use super::figures::{Outages, PhaseFigures};
 use super::flight::Flight;
 use super::latency::{self, histogram, percentiles};
 use super::mapping::Meaning;
 use super::progress::Counts;
 use super::schedule::Schedule;
-use super::summary::{LoadSummary, PhaseSummary};
+use super::summary::LoadSummary;
 use super::tally::Tally;
 use super::timeline::Timeline;
 use super::timetable::Timetable;
@@ -38,23 +39,7 @@ pub struct Recorder {
     counts: Counts,
     late: u64,
     last_sent_ns: u64,
-    outages: Option<Outages>,
-}
-
-/// First and last sign of an outage, by the time it was seen.
-#[derive(Debug, Clone, Copy)]
-struct Outages {
-    first_ns: u64,
-    last_ns: u64,
-}
-
-#[derive(Debug)]
-struct PhaseFigures {
-    name: String,
-    offered: u64,
-    sent: u64,
-    lag_us: Histogram<u64>,
-    response_us: Histogram<u64>,
+    outages: Outages,
 }
 
 /// What the engine knows about the run as a whole.
@@ -67,25 +52,18 @@ pub struct RunFigures {
 
 impl Recorder {
     pub fn new(history: HistoryWriter, schedule: &Schedule, reasons: Vec<String>) -> Self {
-        let phases = schedule.phases.iter().map(|phase| PhaseFigures {
-            name: phase.name().to_owned(),
-            offered: 0,
-            sent: 0,
-            lag_us: histogram(3),
-            response_us: histogram(3),
-        });
         Self {
             history,
             failure: None,
             timetable: schedule.timetable(),
-            phases: phases.collect(),
+            phases: schedule.phases.iter().map(PhaseFigures::new).collect(),
             service_us: histogram(3),
             timeline: Timeline::default(),
             tally: Tally::new(reasons),
             counts: Counts::default(),
             late: 0,
             last_sent_ns: 0,
-            outages: None,
+            outages: Outages::default(),
         }
     }
 
@@ -153,12 +131,7 @@ impl Recorder {
         latency::record(&mut phase.response_us, buy.intended_ns, buy.completed_ns);
         latency::record(&mut self.service_us, buy.sent_ns, buy.completed_ns);
         if meaning.outage || meaning.outcome == Outcome::Unknown {
-            let at = buy.completed_ns;
-            let first_ns = self.outages.map_or(at, |seen| seen.first_ns);
-            self.outages = Some(Outages {
-                first_ns,
-                last_ns: at,
-            });
+            self.outages.see(buy.completed_ns);
         }
     }
 
@@ -203,23 +176,11 @@ impl Recorder {
             outcomes: self.tally.buys(),
             follow_ups: self.tally.follow_ups(),
             timeline: self.timeline.intervals(),
-            last_outage_ms: self.outages.map(|seen| seen.last_ns / NS_PER_MS),
-            first_outage_ms: self.outages.map(|seen| seen.first_ns / NS_PER_MS),
+            last_outage_ms: self.outages.last_ms(),
+            first_outage_ms: self.outages.first_ms(),
             aborted: run.aborted,
             duration_ms: run.duration_ns / NS_PER_MS,
             generator_cpu_ms: run.generator_cpu_ns / NS_PER_MS,
-        }
-    }
-}
-
-impl PhaseFigures {
-    fn summary(&self) -> PhaseSummary {
-        PhaseSummary {
-            name: self.name.clone(),
-            offered: self.offered,
-            sent: self.sent,
-            schedule_lag_us: percentiles(&self.lag_us),
-            response_us: percentiles(&self.response_us),
         }
     }
 }

@@ -11,7 +11,7 @@ pub struct LoadSummary {
     pub offered: u64,
     /// Arrivals that were written to a connection.
     pub sent: u64,
-    /// Sent later than one tick after their time.
+    /// Sent more than 1 ms (ten ticks) after their time.
     pub late: u64,
     /// Never sent.
     pub dropped: u64,
@@ -30,7 +30,7 @@ pub struct LoadSummary {
     /// Follow-up requests by kind and outcome: `pay:accepted`, ...
     pub follow_ups: BTreeMap<String, u64>,
     pub timeline: Vec<Interval>,
-    /// Last answered buy that was unknown or an outage refusal, since the first arrival.
+    /// When the last buy ended that was unknown or an outage refusal; since the first arrival.
     pub last_outage_ms: Option<u64>,
     pub first_outage_ms: Option<u64>,
     /// The schedule was cut short (abort, Ctrl-C): never a pass.
@@ -59,7 +59,8 @@ pub struct PhaseSummary {
     pub response_us: Percentiles,
 }
 
-/// One second of the load; counts by the time of the intended start.
+/// One second of the load; counts by the time of the intended start. A buy that ended is in exactly one of
+/// `accepted`, `refused` (a decision), `outage` (a refusal that tells of one) and `unknown`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub at_ms: u64,

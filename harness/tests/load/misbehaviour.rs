@@ -18,8 +18,10 @@ fn with_bad(every: u64, depth: u32, bad: Act) -> Ran {
         }
     });
     let mut plan = plan(400.0, 500);
+    // More than can be stalled at a time.
+    plan.load.connections = 32;
     plan.load.depth = depth;
-    plan.load.timeout_ms = 300;
+    plan.load.timeout_ms = 600;
     ran(&plan, script.address)
 }
 
@@ -47,7 +49,7 @@ fn cases() -> Vec<(&'static str, Act)> {
 fn each_is_unknown_with_its_reason_and_the_schedule_goes_on() {
     for (reason, act) in cases() {
         let ran = with_bad(10, 1, act.clone());
-        assert_eq!(ran.summary.sent, 200, "{act:?}");
+        assert_eq!(ran.summary.sent, 200, "{act:?} {:?}", ran.summary);
         assert_eq!(ran.operations.len(), 200, "{act:?}");
         let unknown = format!("unknown:{reason}");
         assert_eq!(
@@ -107,7 +109,6 @@ fn unusual_answers_are_understood() {
         Act::Write(interim.into_bytes()),
         Act::WriteAndClose(closing.into_bytes()),
         Act::WriteAndClose(endless.into_bytes()),
-        Act::WriteAndClose(answer(202, body)),
     ];
     for act in cases {
         let told = act.clone();
@@ -122,6 +123,17 @@ fn unusual_answers_are_understood() {
         let ids = ran.operations.iter().map(|o| o.order_id.as_deref());
         assert!(ids.into_iter().all(|id| id == Some("o-77")), "{act:?}");
     }
+}
+
+/// A server that closes without having said so may do it while the next request is on its way.
+#[test]
+fn a_close_without_notice_loses_at_most_what_was_sent_into_it() {
+    let script = Script::run(|_| Act::WriteAndClose(accepted()));
+    let ran = ran(&plan(400.0, 500), script.address);
+    let crossed = ran.count("unknown:closed") + ran.count("unknown:reset");
+    assert_eq!(ran.count("accepted") + crossed, 200);
+    assert!(crossed < 100, "{:?}", ran.summary.outcomes);
+    assert_eq!(ran.summary.dropped, 0);
 }
 
 #[test]
@@ -159,6 +171,23 @@ fn an_answer_nobody_asked_for_ends_the_connection_and_loses_nothing_else() {
     let lost = ran.count("unknown:bad_answer");
     assert_eq!(answered + lost + ran.count("unknown:reset"), 200);
     assert!(answered >= 180, "{:?}", ran.summary.outcomes);
+}
+
+/// What a proxy does whose server is dead: the connect is no sign of life, so reconnects slow down
+/// and most arrivals find no connection.
+#[test]
+fn a_server_that_only_accepts_is_not_stormed() {
+    let script = Script::run(|_| Act::WriteAndClose(vec![]));
+    let mut plan = plan(1_000.0, 1_000);
+    plan.load.timeout_ms = 100;
+    let ran = ran(&plan, script.address);
+    assert_eq!(ran.count("unknown:closed"), ran.summary.sent);
+    assert_eq!(ran.summary.sent + ran.summary.dropped, 1_000);
+    assert!(
+        ran.summary.sent > 0 && ran.summary.sent < 200,
+        "{}",
+        ran.summary.sent
+    );
 }
 
 #[test]
