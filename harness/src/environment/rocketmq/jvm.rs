@@ -72,6 +72,8 @@ fn spec(
         .chain(memory)
         .map(|&option| option.to_owned())
         .collect();
+    // Otherwise each start makes an RSA key for TLS that nobody uses: up to seconds of CPU.
+    java.push("-Dtls.server.mode=disabled".to_owned());
     // Its logs and offsets go to the user's home unless told otherwise.
     java.push(format!("-Duser.home={}", dir.display()));
     java.push("-cp".to_owned());
