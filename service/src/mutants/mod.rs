@@ -1,0 +1,20 @@
+//! Deliberately broken parts, for `flashsale-mutants` only. Each replaces one whole part, chosen once
+//! at start; a harness that stays green under one of them is itself broken.
+
+pub mod read_then_decrement;
+pub mod reopen_without_rebuild;
+
+use clap::ValueEnum;
+
+/// The defect of this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mutant {
+    /// Reads the stock, decides, then decrements: two requests can take the same unit.
+    ReadThenDecrement,
+    /// The consumer decrements MySQL's stock without looking whether there is any.
+    NoStockCondition,
+    /// After a failover the gate reopens on whatever the new primary holds.
+    ReopenWithoutRebuild,
+    /// Every check-back is answered with a roll-back.
+    CheckBackAlwaysRollsBack,
+}

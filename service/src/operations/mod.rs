@@ -1,0 +1,5 @@
+//! What operators and monitoring see: metrics, health, and the calls that prepare and open a sale.
+
+pub mod health;
+pub mod metrics;
+pub mod sales;
