@@ -8,7 +8,7 @@ pub mod operations;
 pub mod queue;
 pub mod reconcile;
 pub mod sale;
-pub mod service;
+// pub mod service;
 pub mod settings;
 pub mod stock;
 pub mod store;

@@ -55,7 +55,7 @@ pub enum SalesError {
     Empty(String),
     #[error("{sale}/{sku} was not warmed up on the Redis primary that answers now; warm up first")]
     NotWarm { sale: String, sku: String },
-    #[error("`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | \" \\")]
+    #[error("`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\")]
     Name(String),
 }
 

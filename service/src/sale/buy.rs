@@ -44,18 +44,18 @@ impl Purchase<'_> {
     /// Names become parts of Redis keys and ledger entries: printable ASCII without their separators.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
-        is_name(&self.sale, NAME_MAX)
-            && is_name(&self.sku, NAME_MAX)
+        is_sale_name(&self.sale)
+            && is_sale_name(&self.sku)
             && is_name(&self.user, TOKEN_MAX)
             && is_name(&self.request_id, TOKEN_MAX)
             && self.quantity > 0
     }
 }
 
-/// Whether a text may be part of a key.
+/// Whether a text may name a sale or a SKU; `:` separates the two in the keys.
 #[must_use]
 pub fn is_sale_name(text: &str) -> bool {
-    is_name(text, NAME_MAX)
+    is_name(text, NAME_MAX) && !text.contains(':')
 }
 
 fn is_name(text: &str, length_max: usize) -> bool {
