@@ -9,6 +9,7 @@ use sqlx::MySqlConnection;
 
 use super::batch_rows::{ids_in, insert_orders, mark_consumed, over_limit, reject_short};
 use super::tombstone::reason;
+use super::transaction::Work;
 use super::{Decrement, Store, StoreError, release};
 use crate::sale::order::OrderMessage;
 
@@ -45,27 +46,41 @@ impl Store {
                 max: BATCH_MAX,
             });
         }
-        // What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
-        let mut attempted = None;
         let outcomes = self
-            .transaction("apply a batch", async |connection| {
-                let outcomes = self
-                    .apply_once(connection, messages, attempted.as_ref())
-                    .await?;
-                attempted = Some(outcomes.clone());
-                Ok(outcomes)
+            .transaction(Batch {
+                messages,
+                decrement: self.decrement,
+                attempted: None,
             })
             .await?;
         Ok(answers(messages, &outcomes))
     }
+}
 
-    async fn apply_once(
-        &self,
-        connection: &mut MySqlConnection,
-        messages: &[OrderMessage],
-        attempted: Option<&HashMap<String, AppliedOutcome>>,
-    ) -> Result<HashMap<String, AppliedOutcome>, StoreError> {
-        let batch = distinct(messages);
+type Outcomes = HashMap<String, AppliedOutcome>;
+
+/// One batch on its way into the tables.
+struct Batch<'a> {
+    messages: &'a [OrderMessage],
+    decrement: Decrement,
+    /// What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
+    attempted: Option<Outcomes>,
+}
+
+impl Work for Batch<'_> {
+    type Outcome = Outcomes;
+    const ACTION: &'static str = "apply a batch";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
+        let outcomes = self.apply(connection).await?;
+        self.attempted = Some(outcomes.clone());
+        Ok(outcomes)
+    }
+}
+
+impl Batch<'_> {
+    async fn apply(&self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
+        let batch = distinct(self.messages);
         let consumed = ids_in(connection, "consumed", "message_key", &batch).await?;
         let taken = ids_in(connection, "orders", "order_id", &batch).await?;
         let mut outcomes = HashMap::with_capacity(batch.len());
@@ -74,7 +89,10 @@ impl Store {
         for message in batch {
             let id = &message.order_id;
             if consumed.contains(id) {
-                let earlier = attempted.and_then(|attempted| attempted.get(id).copied());
+                let earlier = self
+                    .attempted
+                    .as_ref()
+                    .and_then(|attempted| attempted.get(id).copied());
                 outcomes.insert(
                     id.clone(),
                     earlier.unwrap_or(AppliedOutcome::AlreadyApplied),
@@ -188,7 +206,7 @@ fn distinct(messages: &[OrderMessage]) -> Vec<&OrderMessage> {
 }
 
 /// One entry per message; the second of two equal ids in a batch is a redelivery.
-fn answers(messages: &[OrderMessage], outcomes: &HashMap<String, AppliedOutcome>) -> Vec<Applied> {
+fn answers(messages: &[OrderMessage], outcomes: &Outcomes) -> Vec<Applied> {
     let mut seen = HashSet::new();
     messages
         .iter()

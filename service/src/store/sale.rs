@@ -1,8 +1,9 @@
 //! Sales and their stock as operators define them.
 
-use sqlx::Row;
+use sqlx::MySqlConnection;
 
 use super::order::{number, text};
+use super::transaction::Work;
 use super::{Store, StoreError};
 
 /// Whether a sale takes orders, as MySQL remembers it.
@@ -76,10 +77,7 @@ impl Store {
     /// Sets the units of a SKU that this sale has in total; what is sold stays sold. Refused while the sale is
     /// open (DB-9) and below what is sold.
     pub async fn put_sku(&self, sale: &str, sku: &str, stock: i64) -> Result<(), StoreError> {
-        self.transaction("write stock", async |connection| {
-            put_sku(connection, sale, sku, stock).await
-        })
-        .await
+        self.transaction(PutSku { sale, sku, stock }).await
     }
 
     /// Opens or closes a sale in MySQL's memory.
@@ -125,55 +123,72 @@ impl Store {
     }
 }
 
-async fn put_sku(
-    connection: &mut sqlx::MySqlConnection,
-    sale: &str,
-    sku: &str,
+/// The write behind [`Store::put_sku`].
+struct PutSku<'a> {
+    sale: &'a str,
+    sku: &'a str,
     stock: i64,
-) -> Result<(), StoreError> {
-    let wrap = |source| StoreError::sql("write stock", source);
-    // The sale's row is locked against opening until the stock is written.
-    let state = sqlx::query("SELECT state FROM sales WHERE sale = ? FOR UPDATE")
-        .bind(sale)
-        .fetch_optional(&mut *connection)
+}
+
+impl Work for PutSku<'_> {
+    type Outcome = ();
+    const ACTION: &'static str = "write stock";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        self.refuse_if_open(connection).await?;
+        let sold = self.units_sold(connection).await?;
+        if self.stock < sold.max(0) {
+            return Err(StoreError::BelowSold {
+                sale: self.sale.to_owned(),
+                sku: self.sku.to_owned(),
+                asked: self.stock,
+                sold,
+            });
+        }
+        sqlx::query(
+            "INSERT INTO stock (sale, sku, total, available) VALUES (?, ?, ?, ?) \
+             ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available)",
+        )
+        .bind(self.sale)
+        .bind(self.sku)
+        .bind(self.stock)
+        .bind(self.stock - sold)
+        .execute(&mut *connection)
         .await
-        .map_err(wrap)?
-        .ok_or_else(|| StoreError::NoSuchSale {
-            sale: sale.to_owned(),
-        })?;
-    if SaleState::parse(&text(&state, "state")?)? == SaleState::Open {
-        return Err(StoreError::SaleOpen {
-            sale: sale.to_owned(),
-            sku: sku.to_owned(),
-        });
+        .map(|_| ())
+        .map_err(|source| StoreError::sql(Self::ACTION, source))
     }
-    let sold =
-        sqlx::query("SELECT total - available FROM stock WHERE sale = ? AND sku = ? FOR UPDATE")
-            .bind(sale)
-            .bind(sku)
-            .fetch_optional(&mut *connection)
+}
+
+impl PutSku<'_> {
+    /// Locks the sale's row as well, so that it cannot open before the stock is written.
+    async fn refuse_if_open(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        let row = sqlx::query("SELECT state FROM sales WHERE sale = ? FOR UPDATE")
+            .bind(self.sale)
+            .fetch_optional(connection)
             .await
-            .map_err(wrap)?
-            .map_or(Ok(0), |row| row.try_get::<i64, _>(0))
-            .map_err(wrap)?;
-    if stock < sold.max(0) {
-        return Err(StoreError::BelowSold {
-            sale: sale.to_owned(),
-            sku: sku.to_owned(),
-            asked: stock,
-            sold,
-        });
+            .map_err(|source| StoreError::sql(Self::ACTION, source))?
+            .ok_or_else(|| StoreError::NoSuchSale {
+                sale: self.sale.to_owned(),
+            })?;
+        if SaleState::parse(&text(&row, "state")?)? == SaleState::Open {
+            return Err(StoreError::SaleOpen {
+                sale: self.sale.to_owned(),
+                sku: self.sku.to_owned(),
+            });
+        }
+        Ok(())
     }
-    sqlx::query(
-        "INSERT INTO stock (sale, sku, total, available) VALUES (?, ?, ?, ?) \
-         ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available)",
-    )
-    .bind(sale)
-    .bind(sku)
-    .bind(stock)
-    .bind(stock - sold)
-    .execute(&mut *connection)
-    .await
-    .map(|_| ())
-    .map_err(wrap)
+
+    async fn units_sold(&self, connection: &mut MySqlConnection) -> Result<i64, StoreError> {
+        sqlx::query_scalar(
+            "SELECT total - available FROM stock WHERE sale = ? AND sku = ? FOR UPDATE",
+        )
+        .bind(self.sale)
+        .bind(self.sku)
+        .fetch_optional(connection)
+        .await
+        .map(|sold| sold.unwrap_or(0))
+        .map_err(|source| StoreError::sql(Self::ACTION, source))
+    }
 }

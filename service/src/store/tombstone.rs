@@ -4,6 +4,7 @@ use sqlx::MySqlConnection;
 
 use super::error::is_duplicate;
 use super::order::OrderState;
+use super::transaction::Work;
 use super::{Store, StoreError, Transition, now_ms, release, transition};
 use crate::sale::order::OrderMessage;
 
@@ -21,16 +22,8 @@ impl Store {
     /// Cancels an order whose message has not been applied; if it has been in the meantime, cancels that order.
     /// MySQL's stock was never taken, so only Redis has something to give back.
     pub async fn cancel_unapplied(&self, message: &OrderMessage) -> Result<Transition, StoreError> {
-        let mut tries = 0;
-        self.transaction("cancel an order before it is applied", async |connection| {
-            tries += 1;
-            if bury(connection, message, OrderState::Cancelled, None).await? {
-                return Ok(Transition::Done(OrderState::Cancelled));
-            }
-            let outcome = transition::cancel(connection, &message.order_id).await?;
-            Ok(outcome.of_try(tries, OrderState::Cancelled))
-        })
-        .await
+        self.transaction(CancelUnapplied { message, tries: 0 })
+            .await
     }
 
     /// Stores these orders as rejected unless their id has a row; returns the ids that were stored.
@@ -45,19 +38,53 @@ impl Store {
         let mut rejected = Vec::new();
         for chunk in sorted.chunks(100) {
             let stored = self
-                .transaction("reject orders", async |connection| {
-                    let mut stored = Vec::new();
-                    for message in chunk {
-                        if bury(connection, message, OrderState::Rejected, Some(reason)).await? {
-                            stored.push(message.order_id.clone());
-                        }
-                    }
-                    Ok(stored)
+                .transaction(Reject {
+                    messages: chunk,
+                    reason,
                 })
                 .await?;
             rejected.extend(stored);
         }
         Ok(rejected)
+    }
+}
+
+struct CancelUnapplied<'a> {
+    message: &'a OrderMessage,
+    tries: u32,
+}
+
+impl Work for CancelUnapplied<'_> {
+    type Outcome = Transition;
+    const ACTION: &'static str = "cancel an order before it is applied";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Transition, StoreError> {
+        self.tries += 1;
+        if bury(connection, self.message, OrderState::Cancelled, None).await? {
+            return Ok(Transition::Done(OrderState::Cancelled));
+        }
+        let outcome = transition::cancel(connection, &self.message.order_id).await?;
+        Ok(outcome.of_try(self.tries, OrderState::Cancelled))
+    }
+}
+
+struct Reject<'a> {
+    messages: &'a [&'a OrderMessage],
+    reason: &'a str,
+}
+
+impl Work for Reject<'_> {
+    type Outcome = Vec<String>;
+    const ACTION: &'static str = "reject orders";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Vec<String>, StoreError> {
+        let mut stored = Vec::new();
+        for message in self.messages {
+            if bury(connection, message, OrderState::Rejected, Some(self.reason)).await? {
+                stored.push(message.order_id.clone());
+            }
+        }
+        Ok(stored)
     }
 }
 

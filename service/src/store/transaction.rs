@@ -1,5 +1,6 @@
 //! One transaction, bounded in time, and repeated while it fails for reasons that pass.
 
+use std::future::Future;
 use std::time::Duration;
 
 use sqlx::{Connection, MySqlConnection};
@@ -14,25 +15,32 @@ const TRIES_MAX: u32 = 10;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
+/// What one transaction reads and writes.
+///
+/// A trait and not a closure: the futures of async closures that borrow are not `Send` for every lifetime.
+pub(super) trait Work: Send {
+    /// What the caller gets after the commit.
+    type Outcome: Send;
+    /// Completes "MySQL could not ...".
+    const ACTION: &'static str;
+
+    /// Must be idempotent: an error at COMMIT leaves the outcome unknown, and the next try has to find out by
+    /// what it reads (consumption table, order row) that the first one has happened.
+    fn run(
+        &mut self,
+        connection: &mut MySqlConnection,
+    ) -> impl Future<Output = Result<Self::Outcome, StoreError>> + Send;
+}
+
 impl Store {
     /// Runs `work` in a transaction and commits it; tries again after deadlocks, lock waits, duplicate keys that
     /// appeared in between, and lost connections.
-    ///
-    /// `work` must be idempotent: an error at COMMIT leaves the outcome unknown, and the next try must find out
-    /// by what it reads (consumption table, order row) that the first one has happened.
-    pub(super) async fn transaction<T, F>(
-        &self,
-        action: &'static str,
-        mut work: F,
-    ) -> Result<T, StoreError>
-    where
-        F: AsyncFnMut(&mut MySqlConnection) -> Result<T, StoreError>,
-    {
+    pub(super) async fn transaction<W: Work>(&self, mut work: W) -> Result<W::Outcome, StoreError> {
         let mut pause = FIRST_PAUSE;
-        for tries_left in (0..TRIES_MAX).rev() {
-            match self.try_transaction(action, &mut work).await {
-                Err(error) if error.is_transient() && tries_left > 0 => {
-                    tracing::debug!(%error, tries_left, "transaction is tried again");
+        for _ in 1..TRIES_MAX {
+            match self.try_transaction(&mut work).await {
+                Err(error) if error.is_transient() => {
+                    tracing::debug!(%error, "transaction is tried again");
                     sleep(pause).await;
                     if !error.is_conflict() {
                         pause = (pause * 2).min(PAUSE_MAX);
@@ -41,32 +49,16 @@ impl Store {
                 outcome => return outcome,
             }
         }
-        unreachable!("the last try returns")
+        self.try_transaction(&mut work).await
     }
 
-    async fn try_transaction<T, F>(
-        &self,
-        action: &'static str,
-        work: &mut F,
-    ) -> Result<T, StoreError>
-    where
-        F: AsyncFnMut(&mut MySqlConnection) -> Result<T, StoreError>,
-    {
-        let mut connection = self
-            .pool
-            .acquire()
-            .await
-            .map_err(|source| StoreError::sql(action, source))?;
+    async fn try_transaction<W: Work>(&self, work: &mut W) -> Result<W::Outcome, StoreError> {
+        let wrap = |source| StoreError::sql(W::ACTION, source);
+        let mut connection = self.pool.acquire().await.map_err(wrap)?;
         let outcome = timeout(TRANSACTION_TIMEOUT, async {
-            let mut transaction = connection
-                .begin()
-                .await
-                .map_err(|source| StoreError::sql(action, source))?;
-            let value = work(&mut transaction).await?;
-            transaction
-                .commit()
-                .await
-                .map_err(|source| StoreError::sql(action, source))?;
+            let mut transaction = connection.begin().await.map_err(wrap)?;
+            let value = work.run(&mut transaction).await?;
+            transaction.commit().await.map_err(wrap)?;
             Ok(value)
         })
         .await;
@@ -76,7 +68,7 @@ impl Store {
         // A statement was cut off half way: the connection's state is unknown, so nobody may use it again.
         connection.close_on_drop();
         Err(StoreError::Stalled {
-            action,
+            action: W::ACTION,
             after_ms: TRANSACTION_TIMEOUT.as_millis() as u64,
         })
     }

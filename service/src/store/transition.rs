@@ -3,6 +3,7 @@
 use sqlx::MySqlConnection;
 
 use super::order::{OrderState, number, text};
+use super::transaction::Work;
 use super::{Store, StoreError, now_ms, release};
 
 /// Outcome of a state change that somebody asked for.
@@ -19,24 +20,44 @@ pub enum Transition {
 impl Store {
     /// Created -> paid.
     pub async fn pay(&self, order_id: &str) -> Result<Transition, StoreError> {
-        let mut tries = 0;
-        self.transaction("pay order", async |connection| {
-            tries += 1;
-            let outcome = pay(connection, order_id).await?;
-            Ok(outcome.of_try(tries, OrderState::Paid))
-        })
-        .await
+        self.transaction(Pay { order_id, tries: 0 }).await
     }
 
     /// Created -> cancelled: state, stock and the demand to release in Redis change together (BZ-6).
     pub async fn cancel(&self, order_id: &str) -> Result<Transition, StoreError> {
-        let mut tries = 0;
-        self.transaction("cancel order", async |connection| {
-            tries += 1;
-            let outcome = cancel(connection, order_id).await?;
-            Ok(outcome.of_try(tries, OrderState::Cancelled))
-        })
-        .await
+        self.transaction(Cancel { order_id, tries: 0 }).await
+    }
+}
+
+struct Pay<'a> {
+    order_id: &'a str,
+    tries: u32,
+}
+
+impl Work for Pay<'_> {
+    type Outcome = Transition;
+    const ACTION: &'static str = "pay order";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Transition, StoreError> {
+        self.tries += 1;
+        let outcome = pay(connection, self.order_id).await?;
+        Ok(outcome.of_try(self.tries, OrderState::Paid))
+    }
+}
+
+struct Cancel<'a> {
+    order_id: &'a str,
+    tries: u32,
+}
+
+impl Work for Cancel<'_> {
+    type Outcome = Transition;
+    const ACTION: &'static str = "cancel order";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Transition, StoreError> {
+        self.tries += 1;
+        let outcome = cancel(connection, self.order_id).await?;
+        Ok(outcome.of_try(self.tries, OrderState::Cancelled))
     }
 }
 

@@ -1,0 +1,4 @@
+//! Servers that integration tests start for themselves.
+
+pub mod mariadb;
+pub mod supervised;
