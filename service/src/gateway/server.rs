@@ -37,7 +37,7 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<
         }
     }
     drop(listener);
-    drop(ending.send(true));
+    ending.send_replace(true);
     let finished = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(GRACE, finished).await.is_err() {
         tracing::warn!("connections cut at the end of the grace period");

@@ -199,7 +199,7 @@ impl Runner {
         }
         inbox.close();
         while let Some(reservation) = inbox.recv().await {
-            drop(reservation.answer.send(Reserved::Unavailable));
+            reservation.settle(Reserved::Unavailable);
         }
         while rounds.join_next().await.is_some() {}
     }
@@ -214,7 +214,7 @@ impl Runner {
             if is_known && !is_barred && reservation.sku.gate() == Gate::Open {
                 sendable.push(reservation);
             } else {
-                drop(reservation.answer.send(Reserved::Unavailable));
+                reservation.settle(Reserved::Unavailable);
             }
         }
         sendable
@@ -228,7 +228,7 @@ impl Runner {
                 let outcome = outcome::of_error(&error);
                 self.shared.close(&self.parts, &self.identity, &error.to_string());
                 for reservation in batches.into_iter().flat_map(|batch| batch.reservations) {
-                    drop(reservation.answer.send(outcome));
+                    reservation.settle(outcome);
                 }
             }
         }
@@ -264,7 +264,7 @@ impl Runner {
             self.parts.metrics.batch(batch.reservations.len());
             self.note(&batch.sku, answer.remaining, &answer.outcomes, is_replicated);
             for (reservation, outcome) in batch.reservations.into_iter().zip(answer.outcomes) {
-                drop(reservation.answer.send(outcome));
+                reservation.settle(outcome);
             }
         }
     }

@@ -26,6 +26,13 @@ pub struct Reservation {
     pub answer: oneshot::Sender<Reserved>,
 }
 
+impl Reservation {
+    /// Answers; the asker may be gone.
+    pub fn settle(self, outcome: Reserved) {
+        let _ = self.answer.send(outcome);
+    }
+}
+
 /// Requests of one SKU, answered by one script call.
 #[derive(Debug)]
 pub struct Batch {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Connection, MySqlConnection, Row};
+use sqlx::{Connection, Executor, MySqlConnection, Row};
 
 use super::order::{OrderState, number, text};
 use super::{Store, StoreError};
@@ -35,8 +35,8 @@ impl Store {
         let wrap = |source| StoreError::sql("read the sale's snapshot", source);
         let mut connection = self.pool.acquire().await.map_err(wrap)?;
         // The session runs READ COMMITTED, in which each statement would see another moment.
-        sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            .execute(&mut *connection)
+        connection
+            .execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             .await
             .map_err(wrap)?;
         let mut snapshot = connection
