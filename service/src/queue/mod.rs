@@ -1,5 +1,9 @@
 //! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
 
+#[cfg(feature = "mutants")]
+pub mod mutant;
+pub mod rocketmq;
+
 use std::future::Future;
 
 use crate::sale::order::{OrderMessage, Reserved};

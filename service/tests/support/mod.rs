@@ -1,4 +1,7 @@
 //! Servers that integration tests start for themselves.
+#![allow(dead_code, reason = "each test binary uses some of them")]
 
+pub mod door;
 pub mod mariadb;
+pub mod rocketmq;
 pub mod supervised;
