@@ -5,10 +5,11 @@ pub mod gateway;
 #[cfg(feature = "mutants")]
 pub mod mutants;
 pub mod operations;
+pub mod parts;
 pub mod queue;
 pub mod reconcile;
 pub mod sale;
-// pub mod service;
+pub mod service;
 pub mod settings;
 pub mod stock;
 pub mod store;

@@ -6,6 +6,11 @@ pub mod reopen_without_rebuild;
 
 use clap::ValueEnum;
 
+use crate::parts::Parts;
+use crate::reconcile::rebuild::RebuildStep;
+use crate::stock::round::ReserveStep;
+use crate::store::Decrement;
+
 /// The defect of this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mutant {
@@ -17,4 +22,26 @@ pub enum Mutant {
     ReopenWithoutRebuild,
     /// Every check-back is answered with a roll-back.
     CheckBackAlwaysRollsBack,
+}
+
+/// Who answers check-backs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CheckBack {
+    #[default]
+    FromLedger,
+    AlwaysRollsBack,
+}
+
+impl Mutant {
+    /// The parts of a service with this defect; all others are the real ones.
+    #[must_use]
+    pub fn parts(self) -> Parts {
+        let real = Parts::default();
+        match self {
+            Self::ReadThenDecrement => Parts { reserve: ReserveStep::ReadThenDecrement, ..real },
+            Self::NoStockCondition => Parts { decrement: Decrement::Unconditional, ..real },
+            Self::ReopenWithoutRebuild => Parts { rebuild: RebuildStep::Skipped, ..real },
+            Self::CheckBackAlwaysRollsBack => Parts { check_back: CheckBack::AlwaysRollsBack, ..real },
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! Counters of the service, registered once; a hot path only adds to an atomic number.
 
-use metrics::{Counter, Gauge, counter, describe_counter, gauge};
+use metrics::{Counter, counter, describe_counter};
 use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandle};
 
 use crate::gateway::reason::Reason;
+use crate::queue::Decision;
 
 /// Installs the process's recorder. To be called before [`Metrics::register`].
 ///
@@ -23,6 +24,10 @@ pub struct Metrics {
     batch_reservations: Counter,
     pub negative_stock: Counter,
     pub broken_promises: Counter,
+    pub orders_applied: Counter,
+    pub messages_redelivered: Counter,
+    pub ids_taken: Counter,
+    check_backs: [Counter; 3],
     pub never_applied: Counter,
     pub settled_refused: Counter,
     pub settled_reserved: Counter,
@@ -31,7 +36,6 @@ pub struct Metrics {
     pub rebuild_mismatches: Counter,
     pub releases: Counter,
     pub lanes_opened: Counter,
-    pub waiting: Gauge,
 }
 
 impl std::fmt::Debug for Metrics {
@@ -56,6 +60,11 @@ impl Metrics {
             batch_reservations: counter!("flashsale_batch_reservations_sum"),
             negative_stock: counter!("flashsale_negative_stock_total"),
             broken_promises: counter!("flashsale_broken_promises_total"),
+            orders_applied: counter!("flashsale_orders_applied_total"),
+            messages_redelivered: counter!("flashsale_messages_redelivered_total"),
+            ids_taken: counter!("flashsale_ids_taken_total"),
+            check_backs: ["commit", "roll_back", "unknown"]
+                .map(|decision| counter!("flashsale_check_backs_total", "decision" => decision)),
             never_applied: counter!("flashsale_never_applied_total"),
             settled_refused: counter!("flashsale_settled_total", "outcome" => "refused"),
             settled_reserved: counter!("flashsale_settled_total", "outcome" => "reserved"),
@@ -64,7 +73,6 @@ impl Metrics {
             rebuild_mismatches: counter!("flashsale_rebuild_mismatches_total"),
             releases: counter!("flashsale_releases_total"),
             lanes_opened: counter!("flashsale_lanes_opened_total"),
-            waiting: gauge!("flashsale_waiting"),
         }
     }
 
@@ -80,10 +88,19 @@ impl Metrics {
         self.batch_reservations.increment(reservations as u64);
     }
 
-    pub fn granted(&self, units: usize, is_replicated: bool) {
-        self.grants.increment(units as u64);
+    pub fn checked_back(&self, decision: Decision) {
+        let [commit, roll_back, unknown] = &self.check_backs;
+        match decision {
+            Decision::Commit => commit.increment(1),
+            Decision::RollBack => roll_back.increment(1),
+            Decision::Unknown => unknown.increment(1),
+        }
+    }
+
+    pub fn granted(&self, orders: usize, is_replicated: bool) {
+        self.grants.increment(orders as u64);
         if !is_replicated {
-            self.unreplicated_grants.increment(units as u64);
+            self.unreplicated_grants.increment(orders as u64);
         }
     }
 }
@@ -96,6 +113,10 @@ fn describe() {
     describe_counter!("flashsale_batch_reservations_sum", "Reservations in those calls");
     describe_counter!("flashsale_negative_stock_total", "Script answers with negative stock (alert)");
     describe_counter!("flashsale_broken_promises_total", "Granted orders that MySQL refused");
+    describe_counter!("flashsale_orders_applied_total", "Orders created in MySQL");
+    describe_counter!("flashsale_messages_redelivered_total", "Messages that had been applied before");
+    describe_counter!("flashsale_ids_taken_total", "Messages whose order had been cancelled or rejected before");
+    describe_counter!("flashsale_check_backs_total", "Check-backs, by decision");
     describe_counter!("flashsale_never_applied_total", "Granted orders given up because their message never came");
     describe_counter!("flashsale_settled_total", "Unknown reservations, by what the ledger said");
     describe_counter!("flashsale_gate_closures_total", "Gates closed because Redis could not be trusted");

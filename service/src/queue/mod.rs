@@ -1,10 +1,13 @@
 //! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
 
+#[cfg(feature = "mutants")]
+pub mod mutant;
 mod order_queue;
+pub mod rocketmq;
 
 use std::future::Future;
 
-pub use order_queue::{Answering, OrderQueue};
+pub use order_queue::{Answering, OrderQueue, RocketMqQueue};
 
 use crate::sale::order::{OrderMessage, Reserved};
 

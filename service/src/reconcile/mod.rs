@@ -4,6 +4,7 @@
 //! Never sets Redis to MySQL's number while something is in flight: close, drain, rebuild, compare,
 //! open, in that order.
 
+pub mod applied;
 pub mod drain;
 pub mod keeper;
 pub mod rebuild;

@@ -12,7 +12,6 @@ use super::order::{OrderId, OrderMessage, Reserved};
 use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
-use crate::operations::metrics::Metrics;
 use crate::queue::{OrderQueue, Submitted};
 use crate::stock::Stock;
 
@@ -79,7 +78,6 @@ pub struct Shop {
     pub stock: Stock,
     pub room: Arc<WaitingRoom>,
     pub queue: Arc<dyn OrderQueue>,
-    pub metrics: Metrics,
 }
 
 /// A request that memory did not refuse.

@@ -10,6 +10,7 @@ use super::order::{OrderId, OrderMessage, Reserved};
 use super::promises::{PromiseState, Promises};
 use super::settler::Settler;
 use super::sku::{Gate, Sku};
+use crate::operations::metrics::Metrics;
 use crate::queue::{Decision, LocalTransaction};
 use crate::stock::{Settled, Stock};
 use crate::store::{OrderState, Store};
@@ -25,6 +26,7 @@ pub struct ReserveTransaction {
     pub store: Store,
     pub promises: Arc<Promises>,
     pub settler: Settler,
+    pub metrics: Metrics,
 }
 
 impl LocalTransaction for ReserveTransaction {
@@ -40,9 +42,17 @@ impl LocalTransaction for ReserveTransaction {
         outcome
     }
 
+    async fn check(&self, message: &OrderMessage) -> Decision {
+        let decision = self.decide(message).await;
+        self.metrics.checked_back(decision);
+        decision
+    }
+}
+
+impl ReserveTransaction {
     /// What MySQL has is final; then what this node promised; then the ledger. While a SKU is being
     /// rebuilt its ledger proves nothing, and the broker is told to ask again.
-    async fn check(&self, message: &OrderMessage) -> Decision {
+    async fn decide(&self, message: &OrderMessage) -> Decision {
         match self.store.order(&message.order_id).await {
             Ok(Some(row)) if row.state == OrderState::Rejected => return Decision::RollBack,
             Ok(Some(_)) => return Decision::Commit,
@@ -60,9 +70,7 @@ impl LocalTransaction for ReserveTransaction {
         }
         self.ask_ledger(&sku, message).await
     }
-}
 
-impl ReserveTransaction {
     /// Keeps what an outcome teaches: promises, marks, and work for the settler.
     fn note(&self, sku: &Arc<Sku>, order: &Arc<OrderMessage>, asked: Generation, outcome: Reserved) {
         let id = &order.order_id;

@@ -1,20 +1,19 @@
 //! One MariaDB per test binary, one database per test.
 
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use flashsale::store::Store;
 use sqlx::{ConnectOptions, Connection};
 
-use super::supervised::{free_port, start};
+use super::supervised::{Supervised, free_port};
 
 struct Server {
     port: u16,
-    /// Held open; its end stops the server.
-    _supervisor: Mutex<Child>,
+    _server: Supervised,
 }
 
 static SERVER: OnceLock<Server> = OnceLock::new();
@@ -81,6 +80,6 @@ fn boot() -> Server {
     ];
     Server {
         port,
-        _supervisor: Mutex::new(start(&folder, "mariadbd", &arguments)),
+        _server: Supervised::start(&folder, "mariadbd", &arguments),
     }
 }
