@@ -1,0 +1,32 @@
+//! HTTP: the server, the routes, the buyers' handlers, the shape of errors.
+
+pub mod orders;
+pub mod problem;
+pub mod reason;
+pub mod router;
+pub mod server;
+
+use std::sync::Arc;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::operations::sales::SaleDesk;
+use crate::operations::metrics::Metrics;
+use crate::queue::OrderQueue;
+use crate::sale::buy::Shop;
+use crate::sale::desk::Desk;
+use crate::stock::Stock;
+use crate::store::Store;
+
+/// What the handlers work with.
+pub struct App {
+    pub shop: Shop,
+    pub desk: Desk,
+    pub sales: SaleDesk,
+    pub stock: Stock,
+    pub store: Store,
+    pub queue: Arc<dyn OrderQueue>,
+    pub metrics: Metrics,
+    pub prometheus: PrometheusHandle,
+    pub ops_token: String,
+}

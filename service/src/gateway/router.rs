@@ -1,0 +1,36 @@
+//! Every path of the service.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post, put};
+
+use super::problem::problem;
+use super::reason::Reason;
+use super::{App, orders};
+use crate::operations::{health, sales};
+
+/// Largest request body, bytes.
+const BODY_MAX: usize = 16 * 1024;
+
+pub fn router(app: Arc<App>) -> Router {
+    let operators = Router::new()
+        .route("/sales/{sale}", put(sales::put_sale))
+        .route("/sales/{sale}/skus/{sku}", put(sales::put_sku))
+        .route("/sales/{sale}/warm-up", post(sales::warm_up))
+        .route("/sales/{sale}/open", post(sales::open))
+        .route("/sales/{sale}/close", post(sales::close))
+        .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&app), sales::authorise));
+    Router::new()
+        .route("/v1/orders", post(orders::buy))
+        .route("/v1/orders/{id}", get(orders::status))
+        .route("/v1/orders/{id}/pay", post(orders::pay))
+        .route("/v1/orders/{id}/cancel", post(orders::cancel))
+        .nest("/ops/v1", operators)
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .fallback(async || problem(Reason::NotFound))
+        .layer(axum::extract::DefaultBodyLimit::max(BODY_MAX))
+        .with_state(app)
+}

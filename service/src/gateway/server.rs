@@ -1,0 +1,65 @@
+//! The HTTP server: hyper's HTTP/1.1 with pipelined answers flushed together, which `axum::serve`
+//! does not offer.
+
+use std::future::Future;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// Open connections get this long to finish their answers at the end.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// After a failed accept (no file handles left) the next one is tried this much later.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `shutdown` resolves, then lets running answers finish.
+pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
+    let (ending, end) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    tokio::pin!(shutdown);
+    loop {
+        tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(converse(stream, router.clone(), end.clone()))),
+                Err(error) => {
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    drop(listener);
+    ending.send_replace(true);
+    let finished = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE, finished).await.is_err() {
+        tracing::warn!("connections cut at the end of the grace period");
+    }
+}
+
+async fn converse(stream: TcpStream, router: Router, mut end: watch::Receiver<bool>) {
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let service = TowerToHyperService::new(router);
+    let connection =
+        http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    tokio::select! {
+        ended = connection.as_mut() => {
+            if let Err(error) = ended {
+                tracing::debug!(%error, "connection ended");
+            }
+            return;
+        }
+        _ = end.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
+    }
+    drop(connection.await);
+}

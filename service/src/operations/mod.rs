@@ -1,0 +1,6 @@
+//! What operators and monitoring see: metrics, health, and the calls that prepare and open a sale.
+
+pub mod health;
+pub mod log;
+pub mod metrics;
+pub mod sales;

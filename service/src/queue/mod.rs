@@ -1,0 +1,49 @@
+//! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
+
+#[cfg(feature = "mutants")]
+pub mod mutant;
+mod order_queue;
+pub mod rocketmq;
+
+use std::future::Future;
+
+pub use order_queue::{Answering, OrderQueue, RocketMqQueue};
+
+use crate::sale::order::{OrderMessage, Reserved};
+
+/// Where the queue is and how much of it is used.
+#[derive(Debug, Clone)]
+pub struct QueueSettings {
+    /// Name server, `host:port`.
+    pub namesrv: String,
+    pub topic: String,
+    /// Consumer group; the producer's group is derived from it.
+    pub group: String,
+    /// Transactions of this node between half message and commit, at most.
+    pub transactions_in_flight: usize,
+}
+
+/// The local half of a transaction: the reservation, and what check-back asks about it later.
+pub trait LocalTransaction: Send + Sync + 'static {
+    fn reserve(&self, message: &OrderMessage) -> impl Future<Output = Reserved> + Send;
+    /// Answers a check-back from the reservation ledger.
+    fn check(&self, message: &OrderMessage) -> impl Future<Output = Decision> + Send;
+}
+
+/// Answer to a check-back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Commit,
+    RollBack,
+    /// Ask again later.
+    Unknown,
+}
+
+/// What became of a submitted order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submitted {
+    /// The reservation was tried, with this outcome, and the message settled accordingly.
+    Decided(Reserved),
+    /// No half message could be stored; nothing was reserved.
+    QueueUnavailable,
+}

@@ -1,0 +1,42 @@
+//! The way from a reservation to an order, as the rest of the service sees it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::Submitted;
+use super::rocketmq::{Consumer, Producer};
+use crate::sale::order::OrderMessage;
+
+/// A boxed answer of a queue.
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Takes orders, reserves them on the way, and brings them to MySQL.
+pub trait OrderQueue: Send + Sync + 'static {
+    fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted>;
+
+    /// Messages that have not been applied to MySQL; `None` while the queue does not say.
+    fn backlog(&self) -> Answering<'_, Option<u64>>;
+
+    /// Orders can be submitted at the moment.
+    fn is_connected(&self) -> bool;
+}
+
+/// The RocketMQ path: transactional producer and batch consumer.
+pub struct RocketMqQueue {
+    pub producer: Producer,
+    pub consumer: Arc<Consumer>,
+}
+
+impl OrderQueue for RocketMqQueue {
+    fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted> {
+        Box::pin(self.producer.submit(order))
+    }
+
+    fn backlog(&self) -> Answering<'_, Option<u64>> {
+        Box::pin(async { self.consumer.lag().await.ok() })
+    }
+
+    fn is_connected(&self) -> bool {
+        self.producer.is_connected() && self.consumer.is_connected()
+    }
+}

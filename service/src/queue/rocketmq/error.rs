@@ -1,0 +1,61 @@
+//! What can go wrong between this process and RocketMQ.
+
+use std::time::Duration;
+
+use rocketmq_client_rust::ClientError;
+
+/// A failed call to the name server, to a broker, or inside the client library.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    #[error("{peer} could not be asked for {request}: {source}")]
+    Io {
+        peer: String,
+        request: &'static str,
+        source: std::io::Error,
+    },
+    #[error("{peer} did not answer {request} within {after:?}")]
+    NoAnswer {
+        peer: String,
+        request: &'static str,
+        after: Duration,
+    },
+    #[error("{peer} answered {request} with something that is no RocketMQ frame: {detail}")]
+    Frame {
+        peer: String,
+        request: &'static str,
+        detail: String,
+    },
+    #[error("{peer} refused {request} with code {code}: {remark}")]
+    Refused {
+        peer: String,
+        request: &'static str,
+        code: i64,
+        remark: String,
+    },
+    #[error("name server {namesrv} knows no broker; has the broker registered?")]
+    NoBroker { namesrv: String },
+    #[error("RocketMQ client could not {action}: {source}")]
+    Client {
+        action: &'static str,
+        source: ClientError,
+    },
+    #[error("RocketMQ client runtime could not be built: {detail}")]
+    Runtime { detail: String },
+    #[error(
+        "{asked} transactions in flight are more than the client's {max} threads; lower the setting"
+    )]
+    TooManyInFlight { asked: usize, max: usize },
+    #[error("RocketMQ was not usable within {after:?}: {last}")]
+    NotReady {
+        after: Duration,
+        last: Box<QueueError>,
+    },
+    #[error("RocketMQ is not reachable at the moment")]
+    Disconnected,
+}
+
+impl QueueError {
+    pub(super) fn client(action: &'static str, source: ClientError) -> Self {
+        Self::Client { action, source }
+    }
+}

@@ -1,0 +1,22 @@
+//! RocketMQ behind the queue's interface, by the Rust client for the broker's own protocol.
+//!
+//! The client's own recovery is too slow for a sale (after five refused connections it refuses to connect for
+//! 30 s, whatever the server does), so a probe of ours watches the broker, and the client is built anew when
+//! the probe says that the broker is back.
+
+mod admin;
+mod client;
+mod consumer;
+mod error;
+mod listener;
+mod offsets;
+mod producer;
+mod remoting;
+mod watch;
+
+pub use consumer::Consumer;
+pub use error::QueueError;
+pub use producer::Producer;
+
+/// Queues of the topic: enough for parallel consumers (MQ-4).
+pub const QUEUES: i32 = 20;

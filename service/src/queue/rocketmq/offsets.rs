@@ -1,0 +1,94 @@
+//! How far each queue has been applied, and how far it is filled.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use rocketmq_client_rust::DefaultLitePullConsumer;
+use rocketmq_model::common::message::message_ext::MessageExt;
+use rocketmq_model::common::message::message_queue::MessageQueue;
+
+use super::QueueError;
+
+/// Offsets reach the broker this often while messages flow.
+const PERSIST_EVERY: Duration = Duration::from_millis(200);
+/// The broker has no offset of this group for the queue.
+const NONE_STORED: i64 = -1;
+
+/// Next offset to consume, per queue, as far as it is not on the broker yet.
+#[derive(Default)]
+pub(super) struct Offsets {
+    unsaved: HashMap<MessageQueue, i64>,
+    saved_at: Option<Instant>,
+}
+
+impl Offsets {
+    /// Remembers that these messages have been applied, and commits that: in the client at once, on the broker
+    /// every 200 ms. A lost commit means redelivery, which the consumption table makes harmless.
+    pub async fn commit(
+        &mut self,
+        consumer: &DefaultLitePullConsumer,
+        applied: &HashMap<MessageQueue, i64>,
+    ) {
+        for (queue, next) in applied {
+            let offset = self.unsaved.entry(queue.clone()).or_insert(*next);
+            *offset = (*offset).max(*next);
+        }
+        let due = self.saved_at.is_none_or(|at| at.elapsed() >= PERSIST_EVERY);
+        if due {
+            self.save(consumer).await;
+        } else if !applied.is_empty() {
+            consumer.commit_with_map(applied.clone(), false).await;
+        }
+    }
+
+    /// Brings all commits to the broker.
+    pub async fn save(&mut self, consumer: &DefaultLitePullConsumer) {
+        if self.unsaved.is_empty() {
+            return;
+        }
+        consumer
+            .commit_with_map(std::mem::take(&mut self.unsaved), true)
+            .await;
+        self.saved_at = Some(Instant::now());
+    }
+}
+
+/// The next offsets after these messages.
+pub(super) fn after<'a>(
+    messages: impl IntoIterator<Item = &'a MessageExt>,
+) -> HashMap<MessageQueue, i64> {
+    let mut next = HashMap::new();
+    for message in messages {
+        let queue = MessageQueue::from_parts(
+            message.topic().as_str(),
+            message.broker_name(),
+            message.queue_id(),
+        );
+        let offset = next.entry(queue).or_insert(0);
+        *offset = (*offset).max(message.queue_offset() + 1);
+    }
+    next
+}
+
+/// Messages in the topic's queues that this group has not committed, over all consumers of the group. Messages
+/// still half, between reservation and commit, are not among them.
+pub(super) async fn lag(
+    consumer: &DefaultLitePullConsumer,
+    topic: &str,
+) -> Result<u64, QueueError> {
+    let wrap = |source| QueueError::client("read the topic's offsets", source);
+    let queues = consumer.fetch_message_queues(topic).await.map_err(wrap)?;
+    let mut lag = 0;
+    for queue in &queues {
+        let filled = consumer.max_offset(queue).await.map_err(wrap)?;
+        if filled == 0 {
+            continue;
+        }
+        let mut done = consumer.committed(queue).await.map_err(wrap)?;
+        if done == NONE_STORED {
+            done = consumer.min_offset(queue).await.map_err(wrap)?;
+        }
+        lag += u64::try_from(filled - done).unwrap_or(0);
+    }
+    Ok(lag)
+}

@@ -1,0 +1,41 @@
+//! What follows from an applied batch: promises kept, promises broken.
+
+use std::sync::Arc;
+
+use super::releases::Releases;
+use crate::operations::metrics::Metrics;
+use crate::sale::catalogue::Catalogue;
+use crate::sale::promises::Promises;
+use crate::store::{Applied, AppliedOutcome};
+
+/// Told by the consumer after each commit.
+pub struct AppliedNews {
+    pub catalogue: Arc<Catalogue>,
+    pub promises: Arc<Promises>,
+    pub releases: Releases,
+    pub metrics: Metrics,
+}
+
+impl AppliedNews {
+    pub fn tell(&self, batch: &[Applied]) {
+        for applied in batch {
+            self.promises.kept(&applied.order_id);
+            match applied.outcome {
+                AppliedOutcome::Created => self.metrics.orders_applied.increment(1),
+                AppliedOutcome::AlreadyApplied => self.metrics.messages_redelivered.increment(1),
+                AppliedOutcome::IdTaken => self.metrics.ids_taken.increment(1),
+                AppliedOutcome::Rejected(reason) => self.broken(applied, reason),
+            }
+        }
+    }
+
+    /// Redis granted what MySQL does not have: the stores differ, so the SKU closes and is rebuilt.
+    fn broken(&self, applied: &Applied, reason: &str) {
+        self.metrics.broken_promises.increment(1);
+        tracing::error!(order = applied.order_id, sku = applied.sku, reason, "ALERT: broken promise");
+        for sku in self.catalogue.named(&applied.sku) {
+            sku.suspect();
+        }
+        self.releases.wake();
+    }
+}

@@ -1,0 +1,130 @@
+//! Rebuilds one SKU in Redis from MySQL, and compares both.
+
+use std::sync::Arc;
+
+use crate::operations::metrics::Metrics;
+use crate::queue::OrderQueue;
+use crate::sale::clock;
+use crate::sale::order::OrderId;
+use crate::sale::promises::Promises;
+use crate::sale::sku::{Gate, Rules, Sku};
+use crate::stock::image::{Image, ImageOrder, ImageState, Mismatch, compare};
+use crate::stock::{Stock, StockError};
+use crate::store::{OrderState, SkuImage, Store, StoreError};
+
+/// How a SKU is brought back before it reopens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RebuildStep {
+    #[default]
+    FromStore,
+    #[cfg(feature = "mutants")]
+    Skipped,
+}
+
+/// A rebuild that must not be followed by an open gate.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    #[error(transparent)]
+    Stock(#[from] StockError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{sale}/{sku} is not in MySQL; put the SKU first")]
+    Missing { sale: String, sku: String },
+    #[error("{sale}/{sku} differs after the rebuild: {first} ({count} differences); warm up again")]
+    Mismatch { sale: String, sku: String, first: Mismatch, count: usize },
+}
+
+/// Closes, drains, rebuilds and compares.
+#[derive(Clone)]
+pub struct Rebuilder {
+    pub stock: Stock,
+    pub store: Store,
+    pub promises: Arc<Promises>,
+    pub queue: Arc<dyn OrderQueue>,
+    pub metrics: Metrics,
+    /// How long an unpaid order holds its units.
+    pub hold: std::time::Duration,
+}
+
+impl Rebuilder {
+    /// Close, drain, rebuild, compare. The gate is closed in Redis afterwards, and the SKU is known to
+    /// be right on the process that answers now.
+    ///
+    /// # Errors
+    /// The gate must stay closed; the call may be repeated.
+    pub async fn close_drain_rebuild(&self, sku: &Arc<Sku>) -> Result<(), RebuildError> {
+        self.close_in_redis(sku).await;
+        let drained = self.drain(sku).await?;
+        tracing::info!(
+            sale = sku.sale,
+            sku = sku.sku,
+            given_up = drained.given_up,
+            took_ms = drained.took.as_millis(),
+            "drained"
+        );
+        self.rebuild(sku).await
+    }
+
+    /// Best effort: a primary that lost the SKU, or has an older epoch, has no gate of ours to close.
+    pub async fn close_in_redis(&self, sku: &Sku) {
+        if let Err(error) = self.stock.set_gate(sku, sku.epoch(), Gate::Closed).await {
+            tracing::debug!(%error, "gate not closed in Redis");
+        }
+    }
+
+    async fn rebuild(&self, sku: &Sku) -> Result<(), RebuildError> {
+        let _no_release = sku.movement.write().await;
+        let image = self.store.sku_images(&sku.sale).await?.into_iter().find(|image| image.sku == sku.sku);
+        let missing = || RebuildError::Missing { sale: sku.sale.clone(), sku: sku.sku.clone() };
+        let image = self.image(image.ok_or_else(missing)?);
+        // Rebuilt and compared on one connection, so that the identity noted is the one that was written.
+        let lane = self.stock.need(sku)?;
+        let epoch = self.stock.rebuild(&lane, sku, &image).await?;
+        let differences = compare(&image, &crate::stock::contents::read(&lane, &sku.keys).await.map_err(StockError::from)?);
+        if let Some(first) = differences.first() {
+            self.metrics.rebuild_mismatches.increment(1);
+            return Err(RebuildError::Mismatch {
+                sale: sku.sale.clone(),
+                sku: sku.sku.clone(),
+                first: first.clone(),
+                count: differences.len(),
+            });
+        }
+        sku.accept(image.orders.iter().filter_map(|order| OrderId::parse(&order.order_id)));
+        sku.rebuilt(image.rules, epoch, lane.identity.number);
+        tracing::info!(
+            sale = sku.sale,
+            sku = sku.sku,
+            epoch,
+            available = image.available,
+            orders = image.orders.len(),
+            node = lane.identity.node_id,
+            "rebuilt from MySQL and compared"
+        );
+        Ok(())
+    }
+
+    fn image(&self, image: SkuImage) -> Image {
+        let deadline_ms = clock::now_ms() + u64::try_from(self.hold.as_millis()).unwrap_or(u64::MAX);
+        let order = |order: crate::store::ImageOrder| ImageOrder {
+            order_id: order.order_id,
+            user: order.user,
+            quantity: order.quantity,
+            state: match order.state {
+                OrderState::Created => ImageState::Reserved,
+                OrderState::Paid => ImageState::Paid,
+                OrderState::Cancelled | OrderState::Expired | OrderState::Rejected => ImageState::Released,
+            },
+            deadline_ms,
+        };
+        Image {
+            available: image.available,
+            rules: Rules {
+                limit_per_user: image.limit_per_user,
+                starts_at_ms: image.starts_at_ms,
+                ends_at_ms: image.ends_at_ms,
+            },
+            orders: image.orders.into_iter().map(order).collect(),
+        }
+    }
+}

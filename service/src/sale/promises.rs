@@ -1,0 +1,141 @@
+//! Orders this node has promised and MySQL does not have yet.
+//!
+//! An order is here from before its reservation is sent until its row is known to exist. The keeper
+//! rebuilds Redis from MySQL only when none of the SKU's orders is left here.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::order::OrderMessage;
+use super::sku::Sku;
+
+/// What is known of the reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromiseState {
+    /// Being asked for; nothing promised yet.
+    Asked,
+    /// Redis reserved it: MySQL must get it.
+    Granted,
+    /// The answer was lost; it is being settled.
+    Unknown,
+}
+
+#[derive(Debug, Clone)]
+pub struct Promise {
+    pub order: Arc<OrderMessage>,
+    pub state: PromiseState,
+    since: Instant,
+}
+
+/// Promises by order id.
+#[derive(Debug, Default)]
+pub struct Promises(Mutex<HashMap<String, Promise>>);
+
+impl Promises {
+    /// To be called before the reservation is sent. An order that is here already stays as it is.
+    pub fn asked(&self, order: &Arc<OrderMessage>) {
+        let new = || Promise { order: Arc::clone(order), state: PromiseState::Asked, since: Instant::now() };
+        self.entries().entry(order.order_id.clone()).or_insert_with(new);
+    }
+
+    pub fn granted(&self, order: &Arc<OrderMessage>) {
+        self.set(order, PromiseState::Granted);
+    }
+
+    /// A grant stays one, whatever another attempt of the same request lost.
+    pub fn unknown(&self, order: &Arc<OrderMessage>) {
+        let is_granted = self.get(&order.order_id).is_some_and(|known| known.state == PromiseState::Granted);
+        if !is_granted {
+            self.set(order, PromiseState::Unknown);
+        }
+    }
+
+    /// The reservation was refused. What another attempt of the same request got stays.
+    pub fn refused(&self, order_id: &str) {
+        let mut entries = self.entries();
+        if entries.get(order_id).is_some_and(|known| known.state == PromiseState::Asked) {
+            entries.remove(order_id);
+        }
+    }
+
+    /// MySQL has the order.
+    pub fn kept(&self, order_id: &str) -> Option<Promise> {
+        self.entries().remove(order_id)
+    }
+
+    #[must_use]
+    pub fn get(&self, order_id: &str) -> Option<Promise> {
+        self.entries().get(order_id).cloned()
+    }
+
+    #[must_use]
+    pub fn of_sku(&self, sku: &Sku) -> Vec<Promise> {
+        let is_of = |promise: &&Promise| promise.order.sku == sku.sku && promise.order.sale == sku.sale;
+        self.entries().values().filter(is_of).cloned().collect()
+    }
+
+    /// Ids that have been here for longer than `age`.
+    #[must_use]
+    pub fn older_than(&self, age: Duration) -> HashSet<String> {
+        let is_old = |(_, promise): &(&String, &Promise)| promise.since.elapsed() > age;
+        self.entries().iter().filter(is_old).map(|(id, _)| id.clone()).collect()
+    }
+
+    fn set(&self, order: &Arc<OrderMessage>, state: PromiseState) {
+        let promise = Promise { order: Arc::clone(order), state, since: Instant::now() };
+        self.entries().insert(order.order_id.clone(), promise);
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HashMap<String, Promise>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sale::sku::{Gate, Rules};
+
+    fn order(id: &str) -> Arc<OrderMessage> {
+        let text = |text: &str| text.to_owned();
+        Arc::new(OrderMessage {
+            order_id: text(id),
+            sale: text("s"),
+            sku: text("k"),
+            user: text("u"),
+            quantity: 1,
+            request_id: text("r"),
+            at_ms: 0,
+        })
+    }
+
+    #[test]
+    fn a_refusal_takes_back_only_what_nobody_was_promised() {
+        let promises = Promises::default();
+        promises.asked(&order("a"));
+        promises.refused("a");
+        assert!(promises.get("a").is_none());
+
+        promises.asked(&order("b"));
+        promises.granted(&order("b"));
+        promises.refused("b");
+        promises.unknown(&order("b"));
+        assert_eq!(promises.get("b").map(|p| p.state), Some(PromiseState::Granted));
+
+        promises.unknown(&order("c"));
+        promises.refused("c");
+        assert_eq!(promises.get("c").map(|p| p.state), Some(PromiseState::Unknown));
+    }
+
+    #[test]
+    fn a_promise_is_listed_with_its_sku_until_it_is_kept() {
+        let promises = Promises::default();
+        let sku = |name: &str| Sku::new("s", name, Rules::default(), Gate::Open);
+        promises.granted(&order("a"));
+        assert_eq!((promises.of_sku(&sku("k")).len(), promises.of_sku(&sku("other")).len()), (1, 0));
+        assert!(promises.kept("a").is_some());
+        assert!(promises.of_sku(&sku("k")).is_empty());
+        assert!(promises.kept("a").is_none());
+    }
+}

@@ -1,0 +1,115 @@
+//! The local half of a RocketMQ transaction: reserve, and answer check-backs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::catalogue::Catalogue;
+use super::clock;
+use super::marks::Generation;
+use super::order::{OrderId, OrderMessage, Reserved};
+use super::promises::{PromiseState, Promises};
+use super::settler::Settler;
+use super::sku::{Gate, Sku};
+use crate::operations::metrics::Metrics;
+use crate::queue::{Decision, LocalTransaction};
+use crate::stock::{Settled, Stock};
+use crate::store::{OrderState, Store};
+
+/// An order that the ledger does not know may still be on its way to Redis until it is this old.
+const RESERVE_AGE_MAX: Duration = Duration::from_secs(5);
+
+/// Reserves in Redis and remembers what it promised.
+#[derive(Debug, Clone)]
+pub struct ReserveTransaction {
+    pub catalogue: Arc<Catalogue>,
+    pub stock: Stock,
+    pub store: Store,
+    pub promises: Arc<Promises>,
+    pub settler: Settler,
+    pub metrics: Metrics,
+}
+
+impl LocalTransaction for ReserveTransaction {
+    async fn reserve(&self, message: &OrderMessage) -> Reserved {
+        let Some(sku) = self.catalogue.find(&message.sale, &message.sku) else {
+            return Reserved::UnknownSku;
+        };
+        let order = Arc::new(message.clone());
+        self.promises.asked(&order);
+        let asked = sku.marks.generation();
+        let outcome = self.stock.reserve(&sku, Arc::clone(&order)).await;
+        self.note(&sku, &order, asked, outcome);
+        outcome
+    }
+
+    async fn check(&self, message: &OrderMessage) -> Decision {
+        let decision = self.decide(message).await;
+        self.metrics.checked_back(decision);
+        decision
+    }
+}
+
+impl ReserveTransaction {
+    /// What MySQL has is final; then what this node promised; then the ledger. While a SKU is being
+    /// rebuilt its ledger proves nothing, and the broker is told to ask again.
+    async fn decide(&self, message: &OrderMessage) -> Decision {
+        match self.store.order(&message.order_id).await {
+            Ok(Some(row)) if row.state == OrderState::Rejected => return Decision::RollBack,
+            Ok(Some(_)) => return Decision::Commit,
+            Ok(None) => {}
+            Err(_) => return Decision::Unknown,
+        }
+        match self.promises.get(&message.order_id).map(|promise| promise.state) {
+            Some(PromiseState::Granted) => return Decision::Commit,
+            Some(PromiseState::Asked) => return Decision::Unknown,
+            Some(PromiseState::Unknown) | None => {}
+        }
+        let Some(sku) = self.catalogue.find(&message.sale, &message.sku) else { return Decision::Unknown };
+        if sku.gate() == Gate::Paused || !self.stock.is_ready(&sku) {
+            return Decision::Unknown;
+        }
+        self.ask_ledger(&sku, message).await
+    }
+
+    /// Keeps what an outcome teaches: promises, marks, and work for the settler.
+    fn note(&self, sku: &Arc<Sku>, order: &Arc<OrderMessage>, asked: Generation, outcome: Reserved) {
+        let id = &order.order_id;
+        match outcome {
+            Reserved::Granted { .. } => self.promises.granted(order),
+            Reserved::Unknown => {
+                self.promises.unknown(order);
+                self.settler.start(Arc::clone(sku), Arc::clone(order));
+            }
+            _ => self.promises.refused(id),
+        }
+        match outcome {
+            Reserved::Granted { remaining } if remaining <= 0 => sku.marks.sold_out(asked, 1),
+            Reserved::SoldOut => sku.marks.sold_out(asked, order.quantity),
+            Reserved::LimitReached => sku.marks.limited(asked, &order.user, order.quantity),
+            _ => {}
+        }
+        if matches!(outcome, Reserved::Granted { .. } | Reserved::Unknown | Reserved::Duplicate) {
+            sku.accept(OrderId::parse(id));
+        }
+    }
+
+    async fn ask_ledger(&self, sku: &Sku, message: &OrderMessage) -> Decision {
+        let _no_rebuild = sku.movement.read().await;
+        match self.stock.look_up(sku, &message.order_id).await {
+            Ok(Some(entry)) if entry.state == "refused" => return Decision::RollBack,
+            Ok(Some(_)) => return Decision::Commit,
+            Ok(None) if is_young(message) => return Decision::Unknown,
+            Ok(None) => {}
+            Err(_) => return Decision::Unknown,
+        }
+        match self.stock.settle(sku, &message.order_id).await {
+            Ok(Settled::Reserved | Settled::Released) => Decision::Commit,
+            Ok(Settled::Refused) => Decision::RollBack,
+            Err(_) => Decision::Unknown,
+        }
+    }
+}
+
+fn is_young(message: &OrderMessage) -> bool {
+    u128::from(clock::now_ms().saturating_sub(message.at_ms)) < RESERVE_AGE_MAX.as_millis()
+}

@@ -1,0 +1,160 @@
+//! Settings of the service: command line flags, each with an environment variable.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+
+/// Sells limited stock without overselling: Redis reserves, RocketMQ carries, MySQL decides.
+#[derive(Debug, Clone, Parser)]
+#[command(version)]
+pub struct Settings {
+    /// Address of the HTTP interface.
+    #[arg(long, env = "FLASHSALE_LISTEN", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// `mysql://user:password@host:port/database`
+    #[arg(long, env = "FLASHSALE_MYSQL_URL", hide_env_values = true)]
+    pub mysql_url: String,
+    /// Any nodes of the Redis Cluster: `host:port,host:port`.
+    #[arg(long, env = "FLASHSALE_REDIS_SEEDS", value_delimiter = ',', required = true)]
+    pub redis_seeds: Vec<NodeAddress>,
+    /// Where to reach a node that announces an address this machine must not dial:
+    /// `announced=mapped,announced=mapped`. Other nodes are dialled as announced.
+    #[arg(long, env = "FLASHSALE_REDIS_ADDRESS_MAP", default_value = "")]
+    pub redis_address_map: AddressMap,
+    /// RocketMQ name server, `host:port`.
+    #[arg(long, env = "FLASHSALE_ROCKETMQ_NAMESRV")]
+    pub rocketmq_namesrv: String,
+    #[arg(long, env = "FLASHSALE_TOPIC", default_value = "flashsale-orders")]
+    pub topic: String,
+    /// Consumer group; the producer group is derived from it.
+    #[arg(long, env = "FLASHSALE_GROUP", default_value = "flashsale")]
+    pub group: String,
+    /// Bearer token of the operators' calls.
+    #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
+    pub ops_token: String,
+    /// Buy requests in the waiting room at once; those beyond are answered `busy`.
+    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "256")]
+    pub waiting_max: NonZeroUsize,
+    /// RocketMQ transactions in flight at once.
+    #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]
+    pub transactions_in_flight: NonZeroUsize,
+    /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.
+    #[arg(long, env = "FLASHSALE_REPLICA_ACK_MS", default_value_t = 50)]
+    pub replica_ack_ms: u64,
+    /// What to do while a primary has no replica that acknowledges.
+    #[arg(long, env = "FLASHSALE_UNREPLICATED", value_enum, default_value = "go-on")]
+    pub unreplicated: Unreplicated,
+    /// How long an unpaid order holds its units, s.
+    #[arg(long, env = "FLASHSALE_HOLD_S", default_value_t = 900)]
+    pub hold_s: u64,
+    /// The deliberate defect of this run.
+    #[cfg(feature = "mutants")]
+    #[arg(long, env = "FLASHSALE_MUTANT", value_enum)]
+    pub mutant: Option<crate::mutants::Mutant>,
+}
+
+impl Settings {
+    #[must_use]
+    pub fn hold(&self) -> Duration {
+        Duration::from_secs(self.hold_s)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Unreplicated {
+    /// Sell on; such grants are counted.
+    GoOn,
+    /// Sell nothing on that primary until a replica is back.
+    Close,
+}
+
+/// `host:port` as written; not resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeAddress {
+    pub host: String,
+    pub port: u16,
+}
+
+impl std::fmt::Display for NodeAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl std::str::FromStr for NodeAddress {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let malformed = || AddressError(text.to_owned());
+        let (host, port) = text.trim().rsplit_once(':').ok_or_else(malformed)?;
+        if host.is_empty() {
+            return Err(malformed());
+        }
+        Ok(Self { host: host.to_owned(), port: port.parse().map_err(|_| malformed())? })
+    }
+}
+
+/// Text that is no address where one was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no address; write host:port, in an address map announced=mapped")]
+pub struct AddressError(String);
+
+/// Announced address -> address to dial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddressMap(HashMap<NodeAddress, NodeAddress>);
+
+impl AddressMap {
+    #[must_use]
+    pub fn resolve(&self, announced: &NodeAddress) -> NodeAddress {
+        self.0.get(announced).unwrap_or(announced).clone()
+    }
+}
+
+impl std::str::FromStr for AddressMap {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+        let parse = |pair: &str| {
+            let (announced, mapped) = pair.split_once('=').ok_or_else(|| AddressError(pair.to_owned()))?;
+            Ok((announced.parse()?, mapped.parse()?))
+        };
+        pairs.map(parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> NodeAddress {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_map_sends_known_nodes_elsewhere_and_leaves_others_alone() {
+        let map: AddressMap = "127.0.0.1:7000=127.0.0.1:17000, 127.0.0.1:7001=127.0.0.1:17001".parse().unwrap();
+        assert_eq!(map.resolve(&address("127.0.0.1:7001")), address("127.0.0.1:17001"));
+        assert_eq!(map.resolve(&address("127.0.0.1:7002")), address("127.0.0.1:7002"));
+        assert_eq!("".parse(), Ok(AddressMap::default()));
+    }
+
+    #[test]
+    fn malformed_addresses_are_named() {
+        for (text, named) in [("127.0.0.1", "127.0.0.1"), (":7000", ":7000"), ("a:b", "a:b"), ("a:70000", "a:70000")] {
+            let error = text.parse::<NodeAddress>().unwrap_err();
+            assert!(error.to_string().contains(named), "{error}");
+        }
+        assert!("a:1".parse::<AddressMap>().is_err());
+        assert!("a:1=b".parse::<AddressMap>().is_err());
+    }
+
+    #[test]
+    fn the_flags_are_consistent() {
+        use clap::CommandFactory;
+        Settings::command().debug_assert();
+    }
+}

@@ -1,0 +1,106 @@
+//! The Lua scripts: their text, their digests, and the commands that call them.
+
+use redis::{Cmd, RedisError, Script, aio::MultiplexedConnection};
+
+use super::keys::Keys;
+use super::image::Image;
+
+/// One script, with its digest.
+#[derive(Debug)]
+pub struct LuaScript {
+    text: &'static str,
+    sha1: String,
+}
+
+impl LuaScript {
+    #[must_use]
+    pub fn new(text: &'static str) -> Self {
+        Self { text, sha1: Script::new(text).get_hash().to_owned() }
+    }
+
+    /// `EVALSHA` with its keys; arguments are appended by the caller.
+    #[must_use]
+    pub fn call(&self, keys: &[&str]) -> Cmd {
+        let mut cmd = redis::cmd("EVALSHA");
+        cmd.arg(&self.sha1).arg(keys.len()).arg(keys);
+        cmd
+    }
+
+    /// Puts the script into the server's cache.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn load(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
+        redis::cmd("SCRIPT").arg("LOAD").arg(self.text).exec_async(connection).await
+    }
+}
+
+/// Every script of the stock layer.
+#[derive(Debug)]
+pub struct Scripts {
+    pub reserve: LuaScript,
+    pub release: LuaScript,
+    pub settle: LuaScript,
+    pub rebuild: LuaScript,
+    pub gate: LuaScript,
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Self {
+            reserve: LuaScript::new(include_str!("scripts/reserve.lua")),
+            release: LuaScript::new(include_str!("scripts/release.lua")),
+            settle: LuaScript::new(include_str!("scripts/settle.lua")),
+            rebuild: LuaScript::new(include_str!("scripts/rebuild.lua")),
+            gate: LuaScript::new(include_str!("scripts/gate.lua")),
+        }
+    }
+}
+
+impl Scripts {
+    /// Loads all scripts on one server.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn load(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
+        for script in [&self.reserve, &self.release, &self.settle, &self.rebuild, &self.gate] {
+            script.load(connection).await?;
+        }
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn release(&self, keys: &Keys, order_id: &str) -> Cmd {
+        let mut cmd = self.release.call(&keys.all());
+        cmd.arg(order_id);
+        cmd
+    }
+
+    #[must_use]
+    pub fn settle(&self, keys: &Keys, order_id: &str) -> Cmd {
+        let mut cmd = self.settle.call(&[&keys.ledger]);
+        cmd.arg(order_id);
+        cmd
+    }
+
+    /// `open` with a stale epoch changes nothing.
+    #[must_use]
+    pub fn gate(&self, keys: &Keys, epoch: u64, gate: &str) -> Cmd {
+        let mut cmd = self.gate.call(&[&keys.stock]);
+        cmd.arg(epoch).arg(gate);
+        cmd
+    }
+
+    /// `epoch_min`: the epoch this node knows; the new one is higher than it and than Redis's own.
+    #[must_use]
+    pub fn rebuild(&self, keys: &Keys, epoch_min: u64, image: &Image) -> Cmd {
+        let mut cmd = self.rebuild.call(&keys.all());
+        cmd.arg(epoch_min).arg(image.available).arg(image.rules.limit_per_user);
+        cmd.arg(image.rules.starts_at_ms).arg(image.rules.ends_at_ms);
+        for order in &image.orders {
+            cmd.arg(&order.order_id).arg(order.state.word()).arg(&order.user);
+            cmd.arg(order.quantity).arg(order.deadline_ms);
+        }
+        cmd
+    }
+}

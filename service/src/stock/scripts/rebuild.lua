@@ -1,0 +1,22 @@
+-- Replaces everything Redis knows of one SKU and closes its gate. The epoch moves on, so that
+-- requests and gate changes that were sent before do nothing when they arrive late.
+-- KEYS: stock hash, held hash, ledger hash, deadlines sorted set
+-- ARGV: lowest epoch allowed, available, limit, starts_at_ms, ends_at_ms,
+--       then for each order: order id, state (reserved, paid, released, refused), user, quantity, deadline_ms
+-- Returns the new epoch.
+local HEADER, FIELDS = 5, 5
+local before = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0') or 0
+local epoch = math.max(before, tonumber(ARGV[1])) + 1
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+redis.call('HSET', KEYS[1], 'available', ARGV[2], 'gate', 'closed', 'epoch', string.format('%d', epoch),
+  'limit', ARGV[3], 'starts_at_ms', ARGV[4], 'ends_at_ms', ARGV[5])
+
+for at = HEADER, #ARGV - FIELDS, FIELDS do
+  local id, state, user, quantity, deadline_ms = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
+  local ledger_state = state
+  if state == 'paid' then ledger_state = 'reserved' end
+  redis.call('HSET', KEYS[3], id, ledger_state .. '|' .. user .. '|' .. quantity .. '|' .. deadline_ms .. '|')
+  if ledger_state == 'reserved' then redis.call('HINCRBY', KEYS[2], user, quantity) end
+  if state == 'reserved' then redis.call('ZADD', KEYS[4], deadline_ms, id) end
+end
+return epoch

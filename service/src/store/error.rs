@@ -1,0 +1,98 @@
+//! What can go wrong in the store, and which of it is worth trying again.
+
+use sqlx::mysql::MySqlDatabaseError;
+
+/// Deadlock victim: the server has rolled the whole transaction back.
+const ER_LOCK_DEADLOCK: u16 = 1213;
+/// Lock wait time-out: only the statement was rolled back, so the transaction must be.
+const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
+const ER_DUP_ENTRY: u16 = 1062;
+/// Too many connections, too many of this user, server shutting down, killed, read-only (1290, 1792, 1836).
+const BUSY_OR_AWAY: [u16; 8] = [1040, 1203, 1053, 1317, 1927, 1290, 1792, 1836];
+
+/// A call to the store that did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("MySQL URL is not valid ({source}); expected mysql://user:password@host:port/database")]
+    Url { source: sqlx::Error },
+    #[error("MySQL migration failed: {source}; check the user's rights on the schema")]
+    Migrate { source: sqlx::migrate::MigrateError },
+    #[error("MySQL could not {action}: {source}")]
+    Sql {
+        action: &'static str,
+        source: sqlx::Error,
+    },
+    #[error("MySQL did not finish to {action} within {after_ms} ms; its outcome is not known")]
+    Stalled { action: &'static str, after_ms: u64 },
+    #[error(
+        "stored {what} has the unknown value {value:?}; was the database written by another version?"
+    )]
+    UnknownValue { what: &'static str, value: String },
+    #[error("sale {sale} does not exist; create it first")]
+    NoSuchSale { sale: String },
+    #[error("sale {sale} is open; close it before changing the stock of {sku}")]
+    SaleOpen { sale: String, sku: String },
+    #[error("stock of {sku} in {sale} cannot become {asked}: {sold} units are sold")]
+    BelowSold {
+        sale: String,
+        sku: String,
+        asked: i64,
+        sold: i64,
+    },
+    #[error("batch of {size} messages is larger than {max}; split it")]
+    BatchTooLarge { size: usize, max: usize },
+}
+
+impl StoreError {
+    pub(super) fn sql(action: &'static str, source: sqlx::Error) -> Self {
+        Self::Sql { action, source }
+    }
+
+    /// Trying the same again can succeed (contention, lost connection, server away, unknown commit outcome).
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Sql { source, .. } => is_transient(source),
+            Self::Stalled { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// A lock conflict or a unique key taken in between: worth an immediate second try.
+    pub(super) fn is_conflict(&self) -> bool {
+        match self {
+            Self::Sql { source, .. } => matches!(
+                code(source),
+                Some(ER_LOCK_DEADLOCK | ER_LOCK_WAIT_TIMEOUT | ER_DUP_ENTRY)
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// The unique key of an inserted row is taken.
+pub(super) fn is_duplicate(error: &sqlx::Error) -> bool {
+    code(error) == Some(ER_DUP_ENTRY)
+}
+
+fn is_transient(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::WorkerCrashed => true,
+        other => code(other).is_some_and(|code| {
+            code == ER_LOCK_DEADLOCK
+                || code == ER_LOCK_WAIT_TIMEOUT
+                || code == ER_DUP_ENTRY
+                || BUSY_OR_AWAY.contains(&code)
+        }),
+    }
+}
+
+fn code(error: &sqlx::Error) -> Option<u16> {
+    error
+        .as_database_error()
+        .and_then(|error| error.try_downcast_ref::<MySqlDatabaseError>())
+        .map(MySqlDatabaseError::number)
+}

@@ -1,0 +1,194 @@
+//! Sales and their stock as operators define them.
+
+use sqlx::MySqlConnection;
+
+use super::order::{number, text};
+use super::transaction::Work;
+use super::{Store, StoreError};
+
+/// Whether a sale takes orders, as MySQL remembers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaleState {
+    /// Defined, not opened yet.
+    Prepared,
+    Open,
+    Closed,
+}
+
+impl SaleState {
+    /// The name in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+
+    fn parse(name: &str) -> Result<Self, StoreError> {
+        match name {
+            "prepared" => Ok(Self::Prepared),
+            "open" => Ok(Self::Open),
+            "closed" => Ok(Self::Closed),
+            other => Err(StoreError::UnknownValue {
+                what: "sale state",
+                value: other.to_owned(),
+            }),
+        }
+    }
+}
+
+/// One sale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaleRow {
+    pub sale: String,
+    /// Units one user may hold of one SKU.
+    pub limit_per_user: u32,
+    pub starts_at_ms: u64,
+    pub ends_at_ms: u64,
+    pub state: SaleState,
+}
+
+impl Store {
+    /// Creates a sale (state prepared) or changes its limit and window (state kept).
+    pub async fn put_sale(
+        &self,
+        sale: &str,
+        limit_per_user: u32,
+        starts_at_ms: u64,
+        ends_at_ms: u64,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO sales (sale, limit_per_user, starts_at_ms, ends_at_ms, state) \
+             VALUES (?, ?, ?, ?, 'prepared') \
+             ON DUPLICATE KEY UPDATE limit_per_user = VALUES(limit_per_user), \
+             starts_at_ms = VALUES(starts_at_ms), ends_at_ms = VALUES(ends_at_ms)",
+        )
+        .bind(sale)
+        .bind(limit_per_user)
+        .bind(starts_at_ms)
+        .bind(ends_at_ms)
+        .execute(&self.pool)
+        .await
+        .map(|_| ())
+        .map_err(|source| StoreError::sql("write sale", source))
+    }
+
+    /// Sets the units of a SKU that this sale has in total; what is sold stays sold. Refused while the sale is
+    /// open (DB-9) and below what is sold.
+    pub async fn put_sku(&self, sale: &str, sku: &str, stock: i64) -> Result<(), StoreError> {
+        self.transaction(PutSku { sale, sku, stock }).await
+    }
+
+    /// Opens or closes a sale in MySQL's memory.
+    pub async fn set_sale_state(&self, sale: &str, state: SaleState) -> Result<(), StoreError> {
+        let changed = sqlx::query("UPDATE sales SET state = ? WHERE sale = ?")
+            .bind(state.as_str())
+            .bind(sale)
+            .execute(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("set sale state", source))?;
+        if changed.rows_affected() == 0 {
+            return Err(StoreError::NoSuchSale {
+                sale: sale.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// One sale, if it exists.
+    pub async fn sale(&self, sale: &str) -> Result<Option<SaleRow>, StoreError> {
+        Ok(self.sales().await?.into_iter().find(|row| row.sale == sale))
+    }
+
+    /// All sales, by name.
+    pub async fn sales(&self) -> Result<Vec<SaleRow>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT sale, limit_per_user, starts_at_ms, ends_at_ms, state FROM sales ORDER BY sale",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|source| StoreError::sql("read sales", source))?;
+        rows.iter()
+            .map(|row| {
+                Ok(SaleRow {
+                    sale: text(row, "sale")?,
+                    limit_per_user: number(row, "limit_per_user")?,
+                    starts_at_ms: number(row, "starts_at_ms")?,
+                    ends_at_ms: number(row, "ends_at_ms")?,
+                    state: SaleState::parse(&text(row, "state")?)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The write behind [`Store::put_sku`].
+struct PutSku<'a> {
+    sale: &'a str,
+    sku: &'a str,
+    stock: i64,
+}
+
+impl Work for PutSku<'_> {
+    type Outcome = ();
+    const ACTION: &'static str = "write stock";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        self.refuse_if_open(connection).await?;
+        let sold = self.units_sold(connection).await?;
+        if self.stock < sold.max(0) {
+            return Err(StoreError::BelowSold {
+                sale: self.sale.to_owned(),
+                sku: self.sku.to_owned(),
+                asked: self.stock,
+                sold,
+            });
+        }
+        sqlx::query(
+            "INSERT INTO stock (sale, sku, total, available) VALUES (?, ?, ?, ?) \
+             ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available)",
+        )
+        .bind(self.sale)
+        .bind(self.sku)
+        .bind(self.stock)
+        .bind(self.stock - sold)
+        .execute(&mut *connection)
+        .await
+        .map(|_| ())
+        .map_err(|source| StoreError::sql(Self::ACTION, source))
+    }
+}
+
+impl PutSku<'_> {
+    /// Locks the sale's row as well, so that it cannot open before the stock is written.
+    async fn refuse_if_open(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        let row = sqlx::query("SELECT state FROM sales WHERE sale = ? FOR UPDATE")
+            .bind(self.sale)
+            .fetch_optional(connection)
+            .await
+            .map_err(|source| StoreError::sql(Self::ACTION, source))?
+            .ok_or_else(|| StoreError::NoSuchSale {
+                sale: self.sale.to_owned(),
+            })?;
+        if SaleState::parse(&text(&row, "state")?)? == SaleState::Open {
+            return Err(StoreError::SaleOpen {
+                sale: self.sale.to_owned(),
+                sku: self.sku.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    async fn units_sold(&self, connection: &mut MySqlConnection) -> Result<i64, StoreError> {
+        sqlx::query_scalar(
+            "SELECT total - available FROM stock WHERE sale = ? AND sku = ? FOR UPDATE",
+        )
+        .bind(self.sale)
+        .bind(self.sku)
+        .fetch_optional(connection)
+        .await
+        .map(|sold| sold.unwrap_or(0))
+        .map_err(|source| StoreError::sql(Self::ACTION, source))
+    }
+}

@@ -1,0 +1,305 @@
+//! Producer and consumer against a real broker and a real MariaDB: what is committed is applied once, what is
+//! rolled back never, and an outage ends with the broker's return.
+//!
+//! Ignored by default because they need Apache's jars: `FLASHDRILL_ROCKETMQ=folder cargo test --release -p
+//! flashsale --test rocketmq -- --ignored --nocapture`.
+
+mod support;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use flashsale::queue::rocketmq::{Consumer, Producer};
+use flashsale::queue::{Decision, LocalTransaction, QueueSettings, Submitted};
+use flashsale::sale::order::{OrderMessage, Reserved};
+use flashsale::store::{Applied, AppliedOutcome, Store};
+use support::mariadb;
+use support::rocketmq::{RocketMq, Route};
+
+const NEEDS_JARS: Duration = Duration::from_secs(60);
+
+/// A ledger in memory: what each order's reservation answers, and what check-back is told.
+#[derive(Default)]
+struct Ledger {
+    reserved: Mutex<HashMap<String, u32>>,
+    check_backs: AtomicU32,
+}
+
+impl LocalTransaction for Ledger {
+    async fn reserve(&self, message: &OrderMessage) -> Reserved {
+        *self
+            .reserved
+            .lock()
+            .unwrap()
+            .entry(message.order_id.clone())
+            .or_default() += 1;
+        match message.user.as_str() {
+            "sold out" => Reserved::SoldOut,
+            "unknown" | "unknown and lost" => Reserved::Unknown,
+            _ => Reserved::Granted { remaining: 1 },
+        }
+    }
+
+    async fn check(&self, message: &OrderMessage) -> Decision {
+        self.check_backs.fetch_add(1, Ordering::Relaxed);
+        match message.user.as_str() {
+            "unknown and lost" => Decision::RollBack,
+            _ => Decision::Commit,
+        }
+    }
+}
+
+/// Everything a test needs, with its own topic.
+struct Stage {
+    servers: RocketMq,
+    store: Store,
+    ledger: Arc<Ledger>,
+    settings: QueueSettings,
+    applied: Arc<Mutex<Vec<Applied>>>,
+}
+
+impl Stage {
+    async fn set(name: &str, route: Route) -> Self {
+        let store = mariadb::store().await;
+        store.put_sale("sale", 1, 0, u64::MAX >> 1).await.unwrap();
+        for sku in 0..5 {
+            let sku = format!("sku-{sku}");
+            store.put_sku("sale", &sku, 1_000_000).await.unwrap();
+        }
+        let servers = RocketMq::start(name, route).await;
+        let settings = QueueSettings {
+            namesrv: servers.namesrv.clone(),
+            topic: "orders".to_owned(),
+            group: "flashsale".to_owned(),
+            transactions_in_flight: 64,
+        };
+        Self {
+            servers,
+            store,
+            ledger: Arc::default(),
+            settings,
+            applied: Arc::default(),
+        }
+    }
+
+    async fn producer(&self) -> Producer {
+        Producer::start(&self.settings, Arc::clone(&self.ledger))
+            .await
+            .unwrap()
+    }
+
+    async fn consumer(&self) -> Consumer {
+        let applied = Arc::clone(&self.applied);
+        let hear = move |batch: &[Applied]| applied.lock().unwrap().extend_from_slice(batch);
+        Consumer::start(&self.settings, self.store.clone(), hear)
+            .await
+            .unwrap()
+    }
+
+    fn applied(&self, outcome: AppliedOutcome) -> usize {
+        let applied = self.applied.lock().unwrap();
+        applied.iter().filter(|a| a.outcome == outcome).count()
+    }
+
+    async fn wait_for(&self, created: usize) {
+        let begun = Instant::now();
+        while self.applied(AppliedOutcome::Created) < created {
+            let seen = self.applied(AppliedOutcome::Created);
+            assert!(begun.elapsed() < NEEDS_JARS, "{seen} of {created} applied");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    async fn wait_for_lag_zero(&self, consumer: &Consumer) {
+        let begun = Instant::now();
+        loop {
+            let lag = consumer.lag().await;
+            if matches!(lag, Ok(0)) {
+                return;
+            }
+            assert!(begun.elapsed() < NEEDS_JARS, "lag stays {lag:?}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+fn order(n: usize, user: &str) -> OrderMessage {
+    OrderMessage {
+        order_id: format!("{n:032x}"),
+        sale: "sale".to_owned(),
+        sku: format!("sku-{}", n % 5),
+        user: user.to_owned(),
+        quantity: 1,
+        request_id: format!("request-{n}"),
+        at_ms: n as u64,
+    }
+}
+
+/// Submits orders `from..to`, `width` at a time; returns how many were granted and how many found no queue.
+async fn submit(producer: &Producer, from: usize, to: usize, width: usize) -> (usize, usize) {
+    let next = Arc::new(AtomicUsize::new(from));
+    let granted = Arc::new(AtomicUsize::new(0));
+    let refused = Arc::new(AtomicUsize::new(0));
+    let mut workers = Vec::new();
+    for _ in 0..width {
+        let (producer, next) = (producer.clone(), Arc::clone(&next));
+        let (granted, refused) = (Arc::clone(&granted), Arc::clone(&refused));
+        workers.push(tokio::spawn(async move {
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                if n >= to {
+                    return;
+                }
+                match producer.submit(order(n, &format!("user-{n}"))).await {
+                    Submitted::Decided(Reserved::Granted { .. }) => {
+                        granted.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Submitted::QueueUnavailable => {
+                        refused.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Submitted::Decided(other) => panic!("{other:?}"),
+                }
+            }
+        }));
+    }
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    (
+        granted.load(Ordering::Relaxed),
+        refused.load(Ordering::Relaxed),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RocketMQ's jars in FLASHDRILL_ROCKETMQ"]
+async fn commits_are_applied_once_and_rollbacks_never() {
+    let stage = Stage::set("transactions", Route::Direct).await;
+    let producer = stage.producer().await;
+    let consumer = stage.consumer().await;
+    let begun = Instant::now();
+    let (granted, refused) = submit(&producer, 0, 10_000, 64).await;
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("{:.0} transactions/s", 10_000.0 / seconds);
+    assert_eq!((granted, refused), (10_000, 0));
+    let sold_out = producer.submit(order(20_000, "sold out")).await;
+    assert_eq!(sold_out, Submitted::Decided(Reserved::SoldOut));
+    for (n, user) in [(20_001, "unknown"), (20_002, "unknown and lost")] {
+        let doubtful = producer.submit(order(n, user)).await;
+        assert_eq!(doubtful, Submitted::Decided(Reserved::Unknown));
+    }
+    stage.wait_for(10_001).await; // Check-back commits one of the doubtful ones.
+    println!("all applied {:?} after the first submit", begun.elapsed());
+    stage.wait_for_lag_zero(&consumer).await;
+    tokio::time::sleep(Duration::from_secs(3)).await; // Nothing more comes.
+    assert_eq!(stage.applied.lock().unwrap().len(), 10_001);
+    for (n, stored) in [(20_000, false), (20_001, true), (20_002, false)] {
+        let row = stage.store.order(&order(n, "").order_id).await.unwrap();
+        assert_eq!(row.is_some(), stored, "{n}");
+    }
+    println!(
+        "{} check-backs",
+        stage.ledger.check_backs.load(Ordering::Relaxed)
+    );
+    consumer.stop().await;
+    producer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RocketMQ's jars in FLASHDRILL_ROCKETMQ"]
+async fn a_consumer_resumes_where_the_last_one_stopped() {
+    let stage = Stage::set("resume", Route::Direct).await;
+    let producer = stage.producer().await;
+    let consumer = stage.consumer().await;
+    submit(&producer, 0, 500, 64).await;
+    stage.wait_for(500).await;
+    consumer.stop().await;
+    submit(&producer, 500, 1_000, 64).await;
+    let consumer = stage.consumer().await;
+    stage.wait_for(1_000).await;
+    stage.wait_for_lag_zero(&consumer).await;
+    println!(
+        "{} redelivered",
+        stage.applied(AppliedOutcome::AlreadyApplied)
+    );
+    assert_eq!(stage.applied(AppliedOutcome::AlreadyApplied), 0);
+    consumer.stop().await;
+    producer.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RocketMQ's jars in FLASHDRILL_ROCKETMQ"]
+async fn an_outage_ends_with_the_broker_s_return_refused() {
+    outage("outage-direct", Route::Direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RocketMQ's jars in FLASHDRILL_ROCKETMQ"]
+async fn an_outage_ends_with_the_broker_s_return_behind_a_proxy() {
+    outage("outage-proxy", Route::BehindProxy).await;
+}
+
+/// Kills the broker under load, keeps asking, starts it again.
+async fn outage(name: &str, route: Route) {
+    let mut stage = Stage::set(name, route).await;
+    let producer = stage.producer().await;
+    let consumer = stage.consumer().await;
+    submit(&producer, 0, 500, 64).await;
+    let loading = tokio::spawn({
+        let producer = producer.clone();
+        async move { submit(&producer, 1_000, 6_000, 64).await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    stage.servers.kill_broker();
+    let killed = Instant::now();
+    let (granted, refused) = loading.await.unwrap();
+    println!(
+        "{granted} granted, {refused} unavailable, load ended {:?} after the kill",
+        killed.elapsed()
+    );
+    assert!(refused > 0, "the kill came too late to be seen");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let asked = Instant::now();
+    assert_eq!(submit(&producer, 7_000, 7_100, 8).await, (0, 100));
+    println!(
+        "100 submits while down are refused in {:?}",
+        asked.elapsed()
+    );
+    // Long enough for the library's own back-off to be in force.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    stage.servers.start_broker();
+    let back = Instant::now();
+    let mut n = 8_000;
+    while submit(&producer, n, n + 1, 1).await.0 == 0 {
+        n += 1;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(
+            back.elapsed() < NEEDS_JARS,
+            "the producer does not come back"
+        );
+    }
+    println!("producer works {:?} after the restart", back.elapsed());
+    // What was granted before the kill and lost its commit comes by check-back, so at least these are applied.
+    stage.wait_for(500 + granted + 1).await;
+    println!("all granted applied {:?} after the restart", back.elapsed());
+    stage.wait_for_lag_zero(&consumer).await;
+    let distinct: std::collections::HashSet<String> = stage
+        .applied
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|a| a.outcome == AppliedOutcome::Created)
+        .map(|a| a.order_id.clone())
+        .collect();
+    let reserved = stage.ledger.reserved.lock().unwrap().len();
+    println!(
+        "{} created, {reserved} reserved, {} redelivered, {} check-backs",
+        distinct.len(),
+        stage.applied(AppliedOutcome::AlreadyApplied),
+        stage.ledger.check_backs.load(Ordering::Relaxed),
+    );
+    consumer.stop().await;
+    producer.stop().await;
+}

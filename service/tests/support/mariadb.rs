@@ -1,0 +1,85 @@
+//! One MariaDB per test binary, one database per test.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use flashsale::store::Store;
+use sqlx::{ConnectOptions, Connection};
+
+use super::supervised::{Supervised, free_port};
+
+struct Server {
+    port: u16,
+    _server: Supervised,
+}
+
+static SERVER: OnceLock<Server> = OnceLock::new();
+static DATABASES: AtomicU32 = AtomicU32::new(0);
+
+/// URL of a new, empty database.
+pub async fn database() -> String {
+    let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(boot))
+        .await
+        .unwrap();
+    let root = format!("mysql://root@127.0.0.1:{}", server.port);
+    let name = format!("flash_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+    let mut connection = connect(&root).await;
+    sqlx::raw_sql(&format!("CREATE DATABASE {name}"))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    format!("{root}/{name}")
+}
+
+/// A migrated store in a database of its own.
+pub async fn store() -> Store {
+    let store = Store::connect(&database().await).await.unwrap();
+    store.migrate().await.unwrap();
+    store
+}
+
+/// A connection beside the store, waiting for the server to come up.
+pub async fn connect(url: &str) -> sqlx::MySqlConnection {
+    let options: sqlx::mysql::MySqlConnectOptions = url.parse().unwrap();
+    for _ in 0..300 {
+        if let Ok(connection) = options.connect().await {
+            return connection;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("MariaDB did not come up; see server.log in the test's folder");
+}
+
+fn boot() -> Server {
+    let folder: PathBuf =
+        std::env::temp_dir().join(format!("flashsale-mariadb-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let data = folder.join("data");
+    let data_flag = format!("--datadir={}", data.display());
+    let installed = Command::new("mariadb-install-db")
+        .args(["--no-defaults", "--skip-test-db"])
+        .args(["--auth-root-authentication-method=normal"])
+        .arg(&data_flag)
+        .output()
+        .unwrap();
+    assert!(installed.status.success(), "{installed:?}");
+    let port = free_port();
+    let arguments = [
+        "--no-defaults".to_owned(),
+        data_flag,
+        format!("--port={port}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--socket={}", folder.join("socket").display()),
+        "--skip-name-resolve".to_owned(),
+        "--user=root".to_owned(),
+        "--innodb-flush-log-at-trx-commit=2".to_owned(),
+    ];
+    Server {
+        port,
+        _server: Supervised::start(&folder, "mariadbd", &arguments),
+    }
+}

@@ -1,0 +1,8 @@
+//! Servers that integration tests start for themselves.
+#![allow(dead_code, reason = "each test binary uses some of them")]
+
+pub mod door;
+pub mod mariadb;
+pub mod redis;
+pub mod rocketmq;
+pub mod supervised;
