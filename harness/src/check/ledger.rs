@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Evidence;
 use crate::drill::plan::Plan;
 use crate::history::final_state::{OrderRow, OrderState};
-use crate::load::population::request_id;
+use crate::load::population::key_of;
 
 /// What a stored order means for the stock and the promise made to the buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,34 +98,5 @@ impl<'e> Ledger<'e> {
     /// How the purchase stands: the strongest of its orders; None: it has no order.
     pub fn purchase_standing(&self, key: u64) -> Option<Standing> {
         self.rows(key).iter().map(|row| self.standing(row)).max()
-    }
-}
-
-/// The key behind a request id of this run. Only the exact text that the generator sends counts.
-fn key_of(seed: u64, text: &str) -> Option<u64> {
-    let (_, digits) = text.rsplit_once('-')?;
-    let key = digits.parse().ok()?;
-    (request_id(seed, key) == text).then_some(key)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_exact_request_id_has_a_key() {
-        let cases = [
-            ("0000000000000007-42", Some(42)),
-            ("0000000000000007-0", Some(0)),
-            ("0000000000000008-42", None),
-            ("0000000000000007-042", None),
-            ("0000000000000007-+42", None),
-            ("0000000000000007-", None),
-            ("7-42", None),
-            ("", None),
-        ];
-        for (text, key) in cases {
-            assert_eq!(key_of(7, text), key, "{text}");
-        }
     }
 }
