@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use flashdrill::environment::{Stack, StackOptions};
+use flashdrill::environment::{EnvironmentError, Service, ServiceOptions, Stack, StackOptions};
 use redis::cmd;
 use sqlx::{Connection, MySqlConnection};
 
@@ -65,6 +65,52 @@ async fn write_through_the_links(stack: &Stack) {
     assert_eq!(value, "v");
 }
 
+fn service(stack: &Stack, script: &str, ready_path: &str) -> ServiceOptions {
+    ServiceOptions {
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        env: [("GREETING".to_owned(), "hello from {port}".to_owned())].into(),
+        // The proxy's API stands in for a service that answers.
+        ready_url: format!("http://{}{ready_path}", stack.proxy_address()),
+        ready_timeout: Duration::from_millis(500),
+        log_file: logs("stack").join("service.log"),
+    }
+}
+
+async fn a_service_starts_and_fails_with_a_reason(stack: &Stack) {
+    let started = Service::start(stack, &service(stack, "exec sleep 600", "/version"))
+        .await
+        .unwrap();
+    assert!(started.is_alive() && is_alive(started.pid));
+    assert_eq!(
+        started.base_url,
+        format!("http://{}", stack.proxy_address())
+    );
+    assert_eq!(started.port, stack.proxy_address().port());
+    started.stop().await;
+    assert!(!is_alive(started.pid));
+
+    let script = "echo $GREETING; echo no such database >&2; exit 3";
+    let error = Service::start(stack, &service(stack, script, "/none"))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, EnvironmentError::Died { .. }), "{text}");
+    for part in [
+        "service died",
+        "exit status: 3",
+        "hello from",
+        "no such database",
+    ] {
+        assert!(text.contains(part), "{part} not in: {text}");
+    }
+    let error = Service::start(stack, &service(stack, "exec sleep 600", "/none"))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, EnvironmentError::NotReady { .. }), "{text}");
+    assert!(text.contains("404"), "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_starts_resets_and_stops_without_a_trace() {
     let stack = start("stack").await;
@@ -90,6 +136,8 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     stack.rocketmq.create_topic("orders", 20).await.unwrap();
     assert_eq!(stack.rocketmq.backlog("orders", "nobody").await.unwrap(), 0);
     assert_eq!(stack.rocketmq.half_messages().await.unwrap(), 0);
+
+    a_service_starts_and_fails_with_a_reason(&stack).await;
 
     stack.links.set_enabled("mysql", false).await.unwrap();
     stack.rocketmq.broker.kill().await.unwrap();
