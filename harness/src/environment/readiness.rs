@@ -14,11 +14,14 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// The process died, found its port taken, or was not ready in time.
-pub(crate) async fn wait_until<T>(
+pub(crate) async fn wait_until<T, P>(
     process: &Process,
     timeout: Duration,
-    mut probe: impl AsyncFnMut() -> Result<T, String>,
-) -> Result<T, EnvironmentError> {
+    mut probe: impl FnMut() -> P,
+) -> Result<T, EnvironmentError>
+where
+    P: Future<Output = Result<T, String>>,
+{
     let start = Instant::now();
     let mut last;
     loop {
@@ -89,7 +92,7 @@ mod tests {
             port,
         };
         let process = Process::start(&launcher, spec).unwrap();
-        let never = async || Err::<(), _>("connection refused".to_owned());
+        let never = || async { Err::<(), _>("connection refused".to_owned()) };
         let limit = Duration::from_millis(if program == "sleep" { 100 } else { 20_000 });
         let error = wait_until(&process, limit, never).await.unwrap_err();
         drop(process);
