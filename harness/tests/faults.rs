@@ -1,5 +1,10 @@
 //! Faults on real servers: they bite, the receipts say so, and everything is healed.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic, as tests do"
+)]
+
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,12 +93,18 @@ fn variables(stack: &Stack) -> Variables {
     variables
 }
 
+/// The run may drive faults from a task of its own.
+fn spawnable<T: Send>(future: T) -> T {
+    future
+}
+
 async fn run(stack: &Stack, at_ms: u64, fault: Fault) -> FaultEvent {
     let planned = [PlannedFault { at_ms, fault }];
     let never = AtomicBool::new(false);
     let clock = Instant::now();
-    let mut events =
-        faults::run(&planned, stack, &target(), &variables(stack), clock, &never).await;
+    let (target, variables) = (target(), variables(stack));
+    let running = faults::run(&planned, stack, &target, &variables, clock, &never);
+    let mut events = spawnable(running).await;
     let event = events.pop().expect("one fault, one event");
     println!("{event:#?}");
     event

@@ -1,4 +1,10 @@
-//! kill -9 of the harness: its servers die with it, and a later sweep removes the rest.
+//! The end of the harness: Ctrl-C leaves nothing; at kill -9 the servers die with it, and a later
+//! sweep removes the rest.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic, as tests do"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,12 +12,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::sweep;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 const LOGS: &str = "FLASHDRILL_TEST_OWNER_LOGS";
 
-/// Not a test of its own: the process that the test below kills.
+/// Not a test of its own: the process that the tests below end.
 #[tokio::test]
-#[ignore = "run by kill_9_of_the_owner_leaves_nothing"]
+#[ignore = "run by the tests below"]
 async fn owner() {
     if let Some(logs) = std::env::var_os(LOGS) {
         flashdrill::cli::up::run(logs.into()).await.unwrap();
@@ -56,6 +64,21 @@ fn is_dead(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_at_once() {
+    let logs = std::env::temp_dir().join(format!("flashdrill-test-ctrl-c-{}", std::process::id()));
+    let mut owner = start_owner(&logs);
+    kill(
+        Pid::from_raw(owner.child.id().cast_signed()),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    assert!(owner.child.wait().unwrap().success());
+    assert!(owner.pids.iter().all(|pid| is_dead(*pid)));
+    assert!(!owner.scratch.exists());
+    std::fs::remove_dir_all(logs).unwrap();
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! The fault proxy from outside: Toxiproxy's REST API, and toxics on real connections.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic, as tests do"
+)]
+
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 

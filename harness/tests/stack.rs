@@ -2,13 +2,20 @@
 //!
 //! Needs redis-server, a MySQL-compatible server, Java and the RocketMQ jars (FLASHDRILL_ROCKETMQ).
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic, as tests do"
+)]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use flashdrill::environment::{Stack, StackOptions};
+use flashdrill::environment::{EnvironmentError, Service, ServiceOptions, Stack, StackOptions};
 use redis::cmd;
 use sqlx::{Connection, MySqlConnection};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn logs(test: &str) -> PathBuf {
     std::env::temp_dir().join(format!("flashdrill-test-{test}-{}", std::process::id()))
@@ -65,6 +72,123 @@ async fn write_through_the_links(stack: &Stack) {
     assert_eq!(value, "v");
 }
 
+fn service(stack: &Stack, script: &str, ready_path: &str) -> ServiceOptions {
+    ServiceOptions {
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        env: [("GREETING".to_owned(), "hello from {port}".to_owned())].into(),
+        // The proxy's API stands in for a service that answers.
+        ready_url: format!("http://{}{ready_path}", stack.proxy_address()),
+        ready_timeout: Duration::from_millis(500),
+        log_file: logs("stack").join("service.log"),
+    }
+}
+
+async fn a_service_starts_and_fails_with_a_reason(stack: &Stack) {
+    let started = Service::start(stack, &service(stack, "exec sleep 600", "/version"))
+        .await
+        .unwrap();
+    assert!(started.is_alive() && is_alive(started.pid));
+    assert_eq!(
+        started.base_url,
+        format!("http://{}", stack.proxy_address())
+    );
+    assert_eq!(started.port, stack.proxy_address().port());
+    started.stop().await;
+    assert!(!is_alive(started.pid));
+
+    let script = "echo $GREETING; echo no such database >&2; exit 3";
+    let error = Service::start(stack, &service(stack, script, "/none"))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, EnvironmentError::Died { .. }), "{text}");
+    for part in [
+        "service died",
+        "exit status: 3",
+        "hello from",
+        "no such database",
+    ] {
+        assert!(text.contains(part), "{part} not in: {text}");
+    }
+    let error = Service::start(stack, &service(stack, "exec sleep 600", "/none"))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, EnvironmentError::NotReady { .. }), "{text}");
+    assert!(text.contains("404"), "{text}");
+}
+
+/// A message as a RocketMQ producer sends it (request code 10), through the service's link.
+async fn send_message(stack: &Stack, sys_flag: u32, properties: &str) {
+    let fields = serde_json::json!({
+        "producerGroup": "test", "topic": "orders", "defaultTopic": "TBW102",
+        "defaultTopicQueueNums": "20", "queueId": "3", "sysFlag": sys_flag.to_string(),
+        "bornTimestamp": "0", "flag": "0", "properties": properties, "reconsumeTimes": "0",
+    });
+    let header = serde_json::json!({
+        "code": 10, "language": "OTHER", "version": 0, "opaque": 5, "flag": 0, "extFields": fields,
+    });
+    let (header, body) = (header.to_string(), b"one order");
+    let length = header.len() as u32;
+    let mut frame = (length + 4 + body.len() as u32).to_be_bytes().to_vec();
+    frame.extend(length.to_be_bytes());
+    frame.extend(header.as_bytes());
+    frame.extend(body);
+    let port = stack.rocketmq.broker_address.port();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    stream.write_all(&frame).await.unwrap();
+    let mut answer = vec![0; stream.read_u32().await.unwrap() as usize];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert!(
+        String::from_utf8_lossy(&answer).contains("\"code\":0"),
+        "the broker took it"
+    );
+}
+
+/// Polls: the broker makes messages visible a little after it has stored them.
+async fn wait_for_backlog(stack: &Stack, expected: (u64, u64)) {
+    let begun = Instant::now();
+    loop {
+        let backlog = stack.rocketmq.backlog("orders", "nobody").await.unwrap();
+        let seen = (backlog, stack.rocketmq.half_messages().await.unwrap());
+        if seen == expected {
+            return;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{seen:?} is not {expected:?}"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn the_backlog_is_what_nobody_consumed(stack: &Stack) {
+    stack.rocketmq.create_topic("orders", 20).await.unwrap();
+    wait_for_backlog(stack, (0, 0)).await;
+    for _ in 0..3 {
+        send_message(stack, 0, "").await;
+    }
+    wait_for_backlog(stack, (3, 0)).await;
+    // MessageSysFlag.TRANSACTION_PREPARED_TYPE; a half message is no backlog, but is seen.
+    send_message(
+        stack,
+        4,
+        "TRAN_MSG\u{1}true\u{2}PGROUP\u{1}test\u{2}UNIQ_KEY\u{1}k\u{2}",
+    )
+    .await;
+    wait_for_backlog(stack, (3, 1)).await;
+}
+
+/// The run may drive the stack from a task of its own.
+fn assert_can_be_spawned(stack: &Stack, options: &StackOptions) {
+    fn is_send(_: &impl Send) {}
+    let service = service(stack, "", "/");
+    is_send(&Stack::start(options));
+    is_send(&stack.reset());
+    is_send(&stack.stop());
+    is_send(&Service::start(stack, &service));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_starts_resets_and_stops_without_a_trace() {
     let stack = start("stack").await;
@@ -87,9 +211,8 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     }
 
     write_through_the_links(&stack).await;
-    stack.rocketmq.create_topic("orders", 20).await.unwrap();
-    assert_eq!(stack.rocketmq.backlog("orders", "nobody").await.unwrap(), 0);
-    assert_eq!(stack.rocketmq.half_messages().await.unwrap(), 0);
+    the_backlog_is_what_nobody_consumed(&stack).await;
+    a_service_starts_and_fails_with_a_reason(&stack).await;
 
     stack.links.set_enabled("mysql", false).await.unwrap();
     stack.rocketmq.broker.kill().await.unwrap();

@@ -35,9 +35,10 @@ pub use sweep::{Swept, sweep};
 const PORT_RACES: u32 = 3;
 
 /// Runs a start again when it lost the race for its port: only for ports we chose ourselves.
-async fn with_fresh_ports<T>(
-    mut start: impl AsyncFnMut() -> Result<T, EnvironmentError>,
-) -> Result<T, EnvironmentError> {
+async fn with_fresh_ports<T, S>(mut start: impl FnMut() -> S) -> Result<T, EnvironmentError>
+where
+    S: Future<Output = Result<T, EnvironmentError>>,
+{
     let mut lost = 1;
     loop {
         match start().await {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nix::unistd::geteuid;
 use sqlx::mysql::MySqlConnection;
-use sqlx::{Connection, Row};
+use sqlx::{Connection, Executor, Row};
 
 use super::config;
 use super::error::{EnvironmentError, LogTail};
@@ -74,6 +74,19 @@ impl Mysql {
         })
     }
 
+    /// Not behind its link yet.
+    async fn start_server(launcher: &Arc<Launcher>, dir: &Path) -> Result<Self, EnvironmentError> {
+        let port = free_port()?;
+        let process = launch(launcher, dir, port).await?;
+        let mysql = Self {
+            process,
+            port,
+            service_port: 0,
+        };
+        mysql.wait_ready().await?;
+        Ok(mysql)
+    }
+
     /// Direct, for observers.
     pub fn url(&self) -> String {
         url(self.port)
@@ -85,7 +98,7 @@ impl Mysql {
     }
 
     pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {
-        wait_until(&self.process, READY_TIMEOUT, async || {
+        wait_until(&self.process, READY_TIMEOUT, || async {
             let mut connection = self.connect().await.map_err(|e| e.to_string())?;
             connection.ping().await.map_err(|e| e.to_string())
         })
@@ -103,16 +116,17 @@ impl Mysql {
             format!("DROP DATABASE IF EXISTS {DATABASE}"),
             format!("CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4"),
         ];
-        let run = async || {
-            let mut connection = self.connect_without_database().await?;
-            for statement in &statements {
-                sqlx::raw_sql(statement).execute(&mut connection).await?;
-            }
-            Ok::<_, sqlx::Error>(())
-        };
-        run()
+        self.execute(&statements)
             .await
             .map_err(|e| EnvironmentError::step(COMPONENT, "emptying the database", e))
+    }
+
+    async fn execute(&self, statements: &[String]) -> Result<(), sqlx::Error> {
+        let mut connection = self.connect_without_database().await?;
+        for statement in statements {
+            connection.execute(sqlx::raw_sql(statement)).await?;
+        }
+        Ok(())
     }
 
     /// The database itself may be missing after a reset that failed half-way.
@@ -122,15 +136,18 @@ impl Mysql {
 
     pub(crate) async fn tables(&self) -> Result<i64, EnvironmentError> {
         let sql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
-        let read = async || {
-            let row = sqlx::query(sql)
-                .fetch_one(&mut self.connect().await?)
-                .await?;
-            row.try_get::<i64, _>(0)
-        };
-        read()
+        self.read(sql)
             .await
             .map_err(|e| EnvironmentError::step(COMPONENT, "counting tables", e))
+    }
+
+    /// The one value of the one row.
+    async fn read<T>(&self, sql: &str) -> Result<T, sqlx::Error>
+    where
+        T: for<'r> sqlx::Decode<'r, sqlx::MySql> + sqlx::Type<sqlx::MySql>,
+    {
+        let mut connection = self.connect().await?;
+        connection.fetch_one(sql).await?.try_get(0)
     }
 
     pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
@@ -140,13 +157,8 @@ impl Mysql {
 
     /// The real product: MariaDB is not MySQL.
     pub(crate) async fn version(&self) -> Result<String, EnvironmentError> {
-        let read = async || {
-            let row = sqlx::query("SELECT VERSION()")
-                .fetch_one(&mut self.connect().await?)
-                .await?;
-            row.try_get::<String, _>(0)
-        };
-        let version = read()
+        let version: String = self
+            .read("SELECT VERSION()")
             .await
             .map_err(|e| EnvironmentError::step(COMPONENT, "asking its version", e))?;
         let product = if version.contains("MariaDB") {

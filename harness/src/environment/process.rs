@@ -149,6 +149,13 @@ impl Process {
             .ok_or_else(|| self.step("kill -9", "it lives on"))
     }
 
+    /// SIGKILL without waiting for the end.
+    pub(crate) fn kill_soon(&self) {
+        if let Some(pid) = self.pid() {
+            kill_group(pid);
+        }
+    }
+
     /// SIGTERM, then SIGKILL when it has not ended within `grace`.
     pub async fn terminate(&self, grace: Duration) {
         let Some(pid) = self.pid() else { return };

@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn names_every_missing_program_with_its_package() {
         let folder = folder_with("some", &["java"]);
-        let error = Programs::find_in(&[folder.clone()], folder.clone()).unwrap_err();
+        let error = Programs::find_in(std::slice::from_ref(&folder), folder.clone()).unwrap_err();
         fs::remove_dir_all(folder).unwrap();
         assert_eq!(
             error.to_string(),
@@ -140,7 +140,8 @@ mod tests {
     #[test]
     fn missing_jars_name_the_folder_and_the_command() {
         let folder = folder_with("no-jars", &["redis-server", "mysqld", "java"]);
-        let error = Programs::find_in(&[folder.clone()], folder.join("mq")).unwrap_err();
+        let error =
+            Programs::find_in(std::slice::from_ref(&folder), folder.join("mq")).unwrap_err();
         fs::remove_dir_all(&folder).unwrap();
         let text = error.to_string();
         assert!(

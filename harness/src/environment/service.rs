@@ -46,33 +46,14 @@ impl Service {
         if !options.ready_url.contains("{port}") {
             return Self::start_once(stack, options).await;
         }
-        super::with_fresh_ports(async || Self::start_once(stack, options).await).await
+        super::with_fresh_ports(|| Self::start_once(stack, options)).await
     }
 
     async fn start_once(stack: &Stack, options: &ServiceOptions) -> Result<Self, EnvironmentError> {
-        let port = free_port()?.to_string();
-        let fill = |text: &String| text.replace("{port}", &port);
-        let ready_url = fill(&options.ready_url);
+        let port = free_port()?;
+        let ready_url = options.ready_url.replace("{port}", &port.to_string());
         let (base_url, port) = parts(&ready_url)?;
-        let mut command = options.command.iter().map(fill);
-        let program = command
-            .next()
-            .ok_or_else(|| bad("command", "it is empty"))?;
-        let spec = ProcessSpec {
-            component: "service".to_owned(),
-            program: program.into(),
-            args: command.collect(),
-            env: options
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), fill(value)))
-                .collect(),
-            // Relative paths of a target file are meant from where flashdrill was started.
-            dir: std::env::current_dir().map_err(|e| bad("working folder", e))?,
-            log: options.log_file.clone(),
-            port,
-        };
-        let process = Process::start(stack.launcher(), spec)?;
+        let process = Process::start(stack.launcher(), spec(options, port)?)?;
         wait_ready(&process, &ready_url, options.ready_timeout).await?;
         stack.adopt(&process);
         let pid = process.pid().unwrap_or_default();
@@ -94,14 +75,39 @@ impl Service {
     }
 }
 
+fn spec(options: &ServiceOptions, port: u16) -> Result<ProcessSpec, EnvironmentError> {
+    let fill = |text: &String| text.replace("{port}", &port.to_string());
+    let mut command = options.command.iter().map(fill);
+    let program = command
+        .next()
+        .ok_or_else(|| bad("command", "it is empty"))?;
+    Ok(ProcessSpec {
+        component: "service".to_owned(),
+        program: program.into(),
+        args: command.collect(),
+        env: options
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), fill(value)))
+            .collect(),
+        // Relative paths of a target file are meant from where flashdrill was started.
+        dir: std::env::current_dir().map_err(|e| bad("working folder", e))?,
+        log: options.log_file.clone(),
+        port,
+    })
+}
+
 async fn wait_ready(process: &Process, url: &str, limit: Duration) -> Result<(), EnvironmentError> {
     let http = reqwest::Client::new();
-    wait_until(process, limit, async || match http.get(url).send().await {
+    wait_until(process, limit, || get(&http, url)).await
+}
+
+async fn get(http: &reqwest::Client, url: &str) -> Result<(), String> {
+    match http.get(url).send().await {
         Ok(answer) if answer.status().as_u16() == 200 => Ok(()),
         Ok(answer) => Err(format!("GET {url} answered {}", answer.status())),
         Err(error) => Err(format!("GET {url}: {error}")),
-    })
-    .await
+    }
 }
 
 /// Base URL and port of `http://127.0.0.1:8080/readyz`.

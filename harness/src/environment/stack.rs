@@ -213,7 +213,9 @@ impl Stack {
             let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
             services.iter().filter_map(Weak::upgrade).collect()
         };
-        for process in services.iter().chain(self.servers()) {
+        let processes: Vec<_> = services.iter().chain(self.servers()).collect();
+        processes.iter().for_each(|process| process.kill_soon());
+        for process in processes {
             // The error says that it is dead, which is what is wanted.
             let _ = process.kill().await;
         }

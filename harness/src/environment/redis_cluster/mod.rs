@@ -4,6 +4,8 @@ mod form;
 mod node;
 mod topology;
 
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,7 +50,7 @@ impl RedisCluster {
         proxy: &ProxyClient,
         index: usize,
     ) -> Result<RedisNode, EnvironmentError> {
-        super::with_fresh_ports(async || {
+        super::with_fresh_ports(|| async move {
             let node = RedisNode::start(launcher, proxy, index).await?;
             node.wait_answering().await?;
             Ok(node)
@@ -75,6 +77,22 @@ impl RedisCluster {
             )
         };
         self.nodes.iter().map(pair).collect::<Vec<_>>().join(",")
+    }
+
+    /// Direct addresses of all nodes, for observers.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.nodes.iter().map(RedisNode::address).collect()
+    }
+
+    /// Announced address -> direct one: what MOVED and CLUSTER SLOTS name leads through the
+    /// replication link's proxy, which a fault may have cut.
+    pub fn direct_addresses(&self) -> BTreeMap<SocketAddr, SocketAddr> {
+        let announced =
+            |node: &RedisNode| SocketAddr::from((Ipv4Addr::LOCALHOST, node.announced_port));
+        self.nodes
+            .iter()
+            .map(|node| (announced(node), node.address()))
+            .collect()
     }
 
     pub async fn slot_of(&self, key: &str) -> Result<u16, EnvironmentError> {

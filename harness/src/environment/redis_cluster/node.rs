@@ -115,7 +115,7 @@ impl RedisNode {
 
     /// Answers, and it is this process that does.
     pub(super) async fn wait_answering(&self) -> Result<(), EnvironmentError> {
-        wait_until(&self.process, READY_TIMEOUT, async || {
+        wait_until(&self.process, READY_TIMEOUT, || async {
             let info = self.info("server").await.map_err(|e| e.to_string())?;
             let answered = field(&info, "process_id").map(str::to_owned);
             let ours = self.process.pid().map(|pid| pid.to_string());

@@ -43,11 +43,9 @@ impl RocketMq {
         proxy: &ProxyClient,
     ) -> Result<Self, EnvironmentError> {
         let (name_server, name_server_address) =
-            super::with_fresh_ports(async || start_name_server(launcher)).await?;
-        let (broker, broker_address) = super::with_fresh_ports(async || {
-            start_broker(launcher, proxy, name_server_address).await
-        })
-        .await?;
+            super::with_fresh_ports(|| async { start_name_server(launcher) }).await?;
+        let (broker, broker_address) =
+            super::with_fresh_ports(|| start_broker(launcher, proxy, name_server_address)).await?;
         let service_port = links::open(proxy, links::ROCKETMQ_NAMESRV, name_server_address).await?;
         let rocketmq = Self {
             name_server,
@@ -68,8 +66,8 @@ impl RocketMq {
     /// Waits until the broker serves and the name server knows it.
     pub async fn wait_ready(&self) -> Result<(), EnvironmentError> {
         let none = BTreeMap::new();
-        wait_until(&self.name_server, READY_TIMEOUT, async || {
-            remoting::call(self.name_server_address, Request::ClusterInfo, &none).await
+        wait_until(&self.name_server, READY_TIMEOUT, || {
+            remoting::call(self.name_server_address, Request::ClusterInfo, &none)
         })
         .await?;
         wait_until(&self.broker, READY_TIMEOUT, async || {
