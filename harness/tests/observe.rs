@@ -1,24 +1,23 @@
 //! The store reader, settle and the sampler against a real MariaDB and a real Redis Cluster.
 
+mod plan;
 mod servers;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use flashdrill::drill::plan::Plan;
 use flashdrill::history::final_state::{CacheRow, OrderRow, OrderState, StockRow};
-use flashdrill::load::population::Population;
-use flashdrill::load::schedule::Schedule;
 use flashdrill::observe::{
     Endpoints, Sample, Sampler, SamplerOptions, SettleOptions, StoreReader, settle,
 };
+use flashdrill::target::StateQueries;
 use flashdrill::target::template::Variables;
-use flashdrill::target::{RequestTemplate, Requests, Start, StateQueries, Target};
 use servers::{Scratch, Server, http_page, mariadb, redis, redis_cluster};
 use sqlx::{Connection, Executor, MySqlConnection};
 
 /// `s0` and `s3` are in different halves of the slots.
-const SKUS: [&str; 2] = ["s0", "s3"];
+const SKUS: [(&str, u32); 2] = [("s0", 5), ("s3", 2)];
 
 const METRICS: &str = "answers_total{reason=\"busy\"} 4\nredelivered_total 2\n";
 
@@ -299,78 +298,6 @@ async fn samples_go_to_the_file_and_survive_an_outage() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(read, samples);
-}
-
-fn plan() -> Plan {
-    let skus = SKUS.iter().zip([5, 2]).map(|(id, stock)| Sku {
-        id: (*id).to_owned(),
-        stock,
-    });
-    Plan {
-        drill: "observe".to_owned(),
-        title: String::new(),
-        controls: Vec::new(),
-        seed: 1,
-        sale: Sale {
-            id: "sale-1".to_owned(),
-            skus: skus.collect(),
-            limit_per_user: 2,
-        },
-        load: Load {
-            schedule: Schedule { phases: Vec::new() },
-            connections: 1,
-            depth: 1,
-            timeout_ms: 1,
-        },
-        population: Population {
-            users: 1,
-            quantity: 1,
-            duplicate_share: 0.0,
-            pay_share: 0.0,
-            cancel_share: 0.0,
-            status_share: 0.0,
-            follow_up_after_ms: 0,
-        },
-        faults: Vec::new(),
-        expect: Expect {
-            checks: Vec::new(),
-            sent_share_min: 1.0,
-            schedule_lag_us_p99_max: 1,
-            converge_ms_max: 1,
-            sell_out: false,
-        },
-        mutants: Vec::new(),
-        target: target(),
-    }
-}
-
-fn target() -> Target {
-    let request = RequestTemplate {
-        method: "GET".to_owned(),
-        path: String::new(),
-        headers: BTreeMap::new(),
-        body: String::new(),
-    };
-    Target {
-        name: "observe".to_owned(),
-        start: Start {
-            command: Vec::new(),
-            mutant_command: Vec::new(),
-            env: BTreeMap::new(),
-            ready_path: String::new(),
-            ready_timeout_ms: 0,
-            prepare: Vec::new(),
-        },
-        requests: Requests {
-            buy: request.clone(),
-            status: request.clone(),
-            pay: request.clone(),
-            cancel: request,
-        },
-        answers: Vec::new(),
-        order_id_field: String::new(),
-        state: queries(),
-    }
 }
 
 fn queries() -> StateQueries {
