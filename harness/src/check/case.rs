@@ -56,7 +56,23 @@ impl<'e> Case<'e> {
 
     /// The final reading is complete; else every statement about what is *missing* is a guess.
     pub fn is_complete(&self) -> bool {
-        self.end().unread.is_empty()
+        self.unread().is_none()
+    }
+
+    /// What the final reading lacks. A reading without any row or queue length was never taken.
+    pub fn unread(&self) -> Option<String> {
+        let end = self.end();
+        let nothing = end.orders.is_empty() && end.stock.is_empty() && end.cache.is_empty();
+        if nothing && end.queue_backlog.is_none() && end.unread.is_empty() {
+            return Some("the final reading was never taken".to_owned());
+        }
+        let lacks = !end.unread.is_empty();
+        lacks.then(|| {
+            format!(
+                "the final reading is incomplete ({})",
+                end.unread.join("; ")
+            )
+        })
     }
 
     pub fn is_queue_empty(&self) -> bool {
@@ -94,9 +110,8 @@ impl<'e> Case<'e> {
 
     /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.
     pub fn doubt_unless_read(&self, finding: &mut Finding) {
-        if !self.is_complete() {
-            let unread = self.end().unread.join("; ");
-            finding.doubt(format!("the final reading is incomplete ({unread})"));
+        if let Some(unread) = self.unread() {
+            finding.doubt(unread);
         }
         if self.purchases.accepted_buys == 0 && self.end().orders.is_empty() {
             finding.doubt("nothing was sold, so nothing was put to the test".to_owned());

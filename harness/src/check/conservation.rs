@@ -19,7 +19,17 @@ impl Checker for Conservation {
     fn judge(&self, case: &Case<'_>) -> Finding {
         let mut finding = Finding::default();
         case.doubt_unless_read(&mut finding);
-        if !case.is_complete() {
+        let skus = &case.evidence.plan.sale.skus;
+        for sku in skus
+            .iter()
+            .filter(|sku| !case.was_set_up(&sku.id, sku.stock))
+        {
+            finding.doubt(format!(
+                "{}: the store did not start with the planned stock",
+                sku.id
+            ));
+        }
+        if finding.has_doubts() {
             return finding;
         }
         let found = differences(&case.evidence.plan, case.end());
@@ -204,6 +214,14 @@ mod tests {
                 (
                     "agreed once only",
                     broken(|e| e.stores.converged_ms = None),
+                    Inconclusive,
+                ),
+                (
+                    "never set up",
+                    broken(|e| {
+                        e.stores.start.stock.clear();
+                        e.stores.end.stock.clear();
+                    }),
                     Inconclusive,
                 ),
                 (

@@ -40,6 +40,10 @@ impl Finding {
         self.doubts.push(text);
     }
 
+    pub fn has_doubts(&self) -> bool {
+        !self.doubts.is_empty()
+    }
+
     /// A figure worth telling whatever the verdict.
     pub fn fact(&mut self, text: String) {
         self.facts.push(text);

@@ -179,6 +179,7 @@ fn conclude(
 mod tests {
     use super::super::tiny_history::Tiny;
     use super::*;
+    use crate::history::final_state::FinalState;
 
     struct Panics;
 
@@ -246,6 +247,19 @@ mod tests {
         let empty = Tiny::sale(1).judge(&all);
         assert_eq!(empty.verdict, Verdict::Inconclusive);
         for result in empty.checks {
+            assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
+        }
+    }
+
+    #[test]
+    fn stores_that_were_never_read_decide_nothing() {
+        let all: Vec<CheckId> = CHECKERS.iter().map(|one| one.id()).collect();
+        let tiny = Tiny::sale(1).bought(1).accepted(2).unknown(3);
+        for result in tiny
+            .with(|e| e.stores = FinalState::default())
+            .judge(&all)
+            .checks
+        {
             assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
         }
     }

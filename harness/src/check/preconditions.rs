@@ -131,11 +131,8 @@ fn was_warm(case: &Case<'_>, sku: &Sku) -> bool {
 }
 
 fn judge_end(case: &Case<'_>, finding: &mut Finding) {
-    if !case.is_complete() {
-        finding.doubt(format!(
-            "the final reading is incomplete ({})",
-            case.end().unread.join("; ")
-        ));
+    if let Some(unread) = case.unread() {
+        finding.doubt(unread);
     }
 }
 

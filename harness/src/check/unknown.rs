@@ -23,11 +23,8 @@ impl Checker for Unknown {
         if case.purchases.operations == 0 {
             finding.doubt("the history is empty".to_owned());
         }
-        if !case.is_complete() {
-            finding.doubt(format!(
-                "the final reading is incomplete ({})",
-                case.end().unread.join("; ")
-            ));
+        if let Some(unread) = case.unread() {
+            finding.doubt(unread);
         }
         match case.end().queue_backlog {
             Some(0) => judge_half(case, &mut finding),

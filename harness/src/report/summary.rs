@@ -1,0 +1,133 @@
+//! The run in about ten lines, for the terminal.
+
+use std::path::Path;
+
+use super::figures::{count, ms, percent, rate, us};
+use super::{ReportInput, word};
+use crate::check::Verdict;
+use crate::faults::FaultEvent;
+
+/// About ten lines of plain text; `run_dir` is where the evidence is.
+pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
+    let plan = &input.evidence.plan;
+    let mutant = input
+        .mutant
+        .map(|name| format!(", mutant {name}"))
+        .unwrap_or_default();
+    let mut lines = vec![format!(
+        "{}  {}  (seed {}{mutant})",
+        word(input.judgement.verdict).to_uppercase(),
+        plan.drill,
+        plan.seed
+    )];
+    lines.push(line("sale", &sale(input)));
+    lines.push(line("buyers", &buyers(input)));
+    lines.push(line("load", &load(input)));
+    lines.extend(
+        input
+            .evidence
+            .faults
+            .iter()
+            .map(|event| line("fault", &fault(event))),
+    );
+    lines.push(line("recovery", &recovery(input)));
+    lines.push(line("checks", &checks(input)));
+    lines.extend(
+        input
+            .judgement
+            .reasons
+            .iter()
+            .map(|reason| line("why", reason)),
+    );
+    lines.push(line(
+        "report",
+        &run_dir.join("report.html").display().to_string(),
+    ));
+    lines.join("\n")
+}
+
+fn line(name: &str, text: &str) -> String {
+    format!("  {name:<9} {text}")
+}
+
+fn sale(input: &ReportInput<'_>) -> String {
+    let tally = &input.judgement.tally;
+    format!(
+        "{} of {} units sold; {} purchases accepted, {} given back, {} broken promises, {} lost",
+        count(tally.sold_units),
+        count(tally.stock_units),
+        count(tally.accepted),
+        count(tally.cancelled + tally.expired),
+        count(tally.broken_promises),
+        count(tally.lost)
+    )
+}
+
+fn buyers(input: &ReportInput<'_>) -> String {
+    let tally = &input.judgement.tally;
+    let redelivered = tally
+        .redelivered
+        .map(|number| format!("; {} redelivered messages", count(number)));
+    format!(
+        "{} attempts, {} refused, {} of unknown outcome ({} were applied){}",
+        count(tally.buy_attempts),
+        count(tally.refused_attempts),
+        count(tally.unknown_attempts),
+        count(tally.unknown_applied),
+        redelivered.unwrap_or_default()
+    )
+}
+
+fn load(input: &ReportInput<'_>) -> String {
+    let load = &input.evidence.load;
+    format!(
+        "{}/s offered, {} sent, lag p99 {}, response p50 {} p99 {}",
+        rate(load.offered_per_s),
+        percent(load.sent_share),
+        us(load.schedule_lag_us.p99),
+        us(load.response_us.p50),
+        us(load.response_us.p99)
+    )
+}
+
+fn fault(event: &FaultEvent) -> String {
+    let healed = match event.healed_at_ms {
+        Some(at) => format!(", healed at {}", ms(at)),
+        None if event.heals => ", NOT HEALED".to_owned(),
+        None => String::new(),
+    };
+    let receipt = event
+        .receipt
+        .as_deref()
+        .unwrap_or("no evidence that it bit");
+    format!(
+        "{} at {}{healed}: {receipt}",
+        event.kind,
+        ms(event.injected_at_ms)
+    )
+}
+
+fn recovery(input: &ReportInput<'_>) -> String {
+    let felt = match input.judgement.recovery_ms {
+        Some(took) => format!("{} after the fault; ", ms(took)),
+        None if input.evidence.faults.is_empty() => String::new(),
+        None => "not before the load ended; ".to_owned(),
+    };
+    let rest = match input.evidence.stores.converged_ms {
+        Some(took) => format!("stores agreed {} after load and faults", ms(took)),
+        None => "stores never agreed".to_owned(),
+    };
+    format!("{felt}{rest}")
+}
+
+fn checks(input: &ReportInput<'_>) -> String {
+    let one = |verdict: Verdict| match verdict {
+        Verdict::Pass => "ok",
+        Verdict::Fail => "FAIL",
+        Verdict::Inconclusive => "?",
+    };
+    let all = input.judgement.checks.iter();
+    all.map(|check| format!("{:?} {}", check.id, one(check.verdict)))
+        .collect::<Vec<_>>()
+        .join("  ")
+}

@@ -1,0 +1,93 @@
+//! `verdict.json`: the verdict for machines. Fields are added, never renamed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ReportInput;
+use crate::check::{CheckResult, Recovery, Tally, Verdict};
+use crate::faults::FaultEvent;
+use crate::load::summary::LoadSummary;
+
+/// The file as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerdictFile {
+    pub verdict: Verdict,
+    /// Why it is not a pass; empty for a pass.
+    pub reasons: Vec<String>,
+    pub drill: String,
+    pub title: String,
+    pub controls: Vec<String>,
+    pub run: String,
+    pub started_at: String,
+    pub seed: u64,
+    /// The broken variant of the service that ran; null: the service itself.
+    pub mutant: Option<String>,
+    pub checks: Vec<CheckResult>,
+    pub load: LoadFigures,
+    pub faults: Vec<FaultEvent>,
+    /// Injection to the last outage answer, the longest of all faults; null: no fault, or no recovery.
+    pub recovery_ms: Option<u64>,
+    pub recoveries: Vec<Recovery>,
+    /// End of load and faults to the stores at rest; null: never.
+    pub converged_ms: Option<u64>,
+    pub sale: Tally,
+    pub environment: BTreeMap<String, String>,
+}
+
+/// The load in a few numbers; all of them are in `load.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadFigures {
+    pub offered: u64,
+    pub sent: u64,
+    pub late: u64,
+    pub dropped: u64,
+    pub offered_per_s: f64,
+    pub sent_per_s: f64,
+    pub sent_share: f64,
+    pub schedule_lag_us_p99: u64,
+    pub response_us_p50: u64,
+    pub response_us_p99: u64,
+}
+
+impl VerdictFile {
+    pub fn new(input: &ReportInput<'_>) -> Self {
+        let (evidence, judgement) = (input.evidence, input.judgement);
+        Self {
+            verdict: judgement.verdict,
+            reasons: judgement.reasons.clone(),
+            drill: evidence.plan.drill.clone(),
+            title: evidence.plan.title.clone(),
+            controls: evidence.plan.controls.clone(),
+            run: input.run.to_owned(),
+            started_at: input.started_at.to_owned(),
+            seed: evidence.plan.seed,
+            mutant: input.mutant.map(str::to_owned),
+            checks: judgement.checks.clone(),
+            load: LoadFigures::new(&evidence.load),
+            faults: evidence.faults.clone(),
+            recovery_ms: judgement.recovery_ms,
+            recoveries: judgement.recoveries.clone(),
+            converged_ms: evidence.stores.converged_ms,
+            sale: judgement.tally.clone(),
+            environment: input.environment.clone(),
+        }
+    }
+}
+
+impl LoadFigures {
+    fn new(load: &LoadSummary) -> Self {
+        Self {
+            offered: load.offered,
+            sent: load.sent,
+            late: load.late,
+            dropped: load.dropped,
+            offered_per_s: load.offered_per_s,
+            sent_per_s: load.sent_per_s,
+            sent_share: load.sent_share,
+            schedule_lag_us_p99: load.schedule_lag_us.p99,
+            response_us_p50: load.response_us.p50,
+            response_us_p99: load.response_us.p99,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A plan for tests that need no drill file.
+
+use std::collections::BTreeMap;
+
+use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use flashdrill::load::population::Population;
+use flashdrill::load::schedule::Schedule;
+use flashdrill::target::{RequestTemplate, Requests, Start, StateQueries, Target};
+
+/// Sale `sale-1` of the given SKUs and their stock.
+pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
+    let skus = skus.iter().map(|(id, stock)| Sku {
+        id: (*id).to_owned(),
+        stock: *stock,
+    });
+    Plan {
+        drill: "test".to_owned(),
+        title: String::new(),
+        controls: Vec::new(),
+        seed: 1,
+        sale: Sale {
+            id: "sale-1".to_owned(),
+            skus: skus.collect(),
+            limit_per_user: 1,
+        },
+        load: Load {
+            schedule: Schedule { phases: Vec::new() },
+            connections: 1,
+            depth: 1,
+            timeout_ms: 1_000,
+        },
+        population: Population {
+            users: 1,
+            quantity: 1,
+            duplicate_share: 0.0,
+            pay_share: 0.0,
+            cancel_share: 0.0,
+            status_share: 0.0,
+            follow_up_after_ms: 0,
+        },
+        faults: Vec::new(),
+        expect: Expect {
+            checks: Vec::new(),
+            sent_share_min: 0.999,
+            schedule_lag_us_p99_max: 1_000,
+            converge_ms_max: 30_000,
+            sell_out: false,
+        },
+        mutants: Vec::new(),
+        target: target(queries),
+    }
+}
+
+fn target(state: StateQueries) -> Target {
+    let request = RequestTemplate {
+        method: "POST".to_owned(),
+        path: String::new(),
+        headers: BTreeMap::new(),
+        body: String::new(),
+    };
+    Target {
+        name: "bundled service".to_owned(),
+        start: Start {
+            command: Vec::new(),
+            mutant_command: Vec::new(),
+            env: BTreeMap::new(),
+            ready_path: String::new(),
+            ready_timeout_ms: 0,
+            prepare: Vec::new(),
+        },
+        requests: Requests {
+            buy: request.clone(),
+            status: request.clone(),
+            pay: request.clone(),
+            cancel: request,
+        },
+        answers: Vec::new(),
+        order_id_field: "order_id".to_owned(),
+        state,
+    }
+}
