@@ -84,7 +84,10 @@ fn verdict_is_complete(run: &Path) {
         "response_us_p50",
         "response_us_p99",
     ] {
-        assert!(verdict["load"][key].is_number(), "load.{key} is no number: {verdict:#}");
+        assert!(
+            verdict["load"][key].is_number(),
+            "load.{key} is no number: {verdict:#}"
+        );
     }
     for check in verdict["checks"].as_array().unwrap() {
         for key in ["id", "verdict", "detail"] {
@@ -92,12 +95,18 @@ fn verdict_is_complete(run: &Path) {
         }
     }
     for fault in verdict["faults"].as_array().unwrap() {
-        assert!(fault["kind"].is_string() && fault["receipt"].is_string(), "{fault}");
+        assert!(
+            fault["kind"].is_string() && fault["receipt"].is_string(),
+            "{fault}"
+        );
         assert!(fault["injected_at_ms"].is_u64(), "{fault}");
     }
     let html = std::fs::read_to_string(run.join("report.html")).unwrap();
     assert!(html.contains("<svg"), "the report has plots");
-    assert!(!html.contains("src=\"http") && !html.contains("<link"), "it is self-contained");
+    assert!(
+        !html.contains("src=\"http") && !html.contains("<link"),
+        "it is self-contained"
+    );
 }
 
 /// A saved run gives the same verdict without servers; a damaged one is never a pass.
@@ -105,7 +114,10 @@ fn verdict_is_complete(run: &Path) {
 fn a_saved_run_is_judged_again_and_damage_is_never_a_pass() {
     let _stack = one_at_a_time();
     let results = tempfile::tempdir().unwrap();
-    let output = run(results.path(), &["drill", "run", "baseline/oversell", "--short"]);
+    let output = run(
+        results.path(),
+        &["drill", "run", "baseline/oversell", "--short"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let saved = runs(results.path()).remove(0);
     let again = |expected: i32| {
@@ -142,7 +154,9 @@ fn drill_under_load(results: &Path) -> Child {
         .unwrap();
     let deadline = Instant::now() + Duration::from_secs(120);
     while Instant::now() < deadline {
-        let selling = runs(results).iter().any(|run| run.join("samples.jsonl").exists());
+        let selling = runs(results)
+            .iter()
+            .any(|run| run.join("samples.jsonl").exists());
         if selling {
             // Into the fault, so that a dead server and toxics are there to be left behind.
             std::thread::sleep(Duration::from_secs(3));
@@ -168,8 +182,10 @@ fn servers_left() -> Vec<String> {
 }
 
 fn signal(child: &Child, name: &str) {
-    let status =
-        Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    let status = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
 }
 
@@ -180,7 +196,10 @@ fn kill_nine_in_mid_drill_leaves_nothing_for_the_next_run_to_trip_over() {
     let mut child = drill_under_load(results.path());
     signal(&child, "-KILL");
     child.wait().unwrap();
-    let output = run(results.path(), &["drill", "run", "baseline/oversell", "--short"]);
+    let output = run(
+        results.path(),
+        &["drill", "run", "baseline/oversell", "--short"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert_eq!(servers_left(), Vec::<String>::new());
 }
@@ -193,7 +212,10 @@ fn ctrl_c_in_mid_drill_saves_the_evidence_is_inconclusive_and_leaves_nothing() {
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert_eq!(verdict_of(&runs(results.path())[0])["verdict"], "inconclusive");
+    assert_eq!(
+        verdict_of(&runs(results.path())[0])["verdict"],
+        "inconclusive"
+    );
     assert_eq!(servers_left(), Vec::<String>::new());
 }
 
@@ -221,9 +243,19 @@ fn wrong_words_and_wrong_files_exit_64_with_every_mistake() {
     ] {
         assert!(said.contains(place), "{place} is not named: {said}");
     }
-    for args in [&["drill", "run"][..], &["drill", "run", "no/such"], &["nonsense"], &["check", "no/run"]] {
+    for args in [
+        &["drill", "run"][..],
+        &["drill", "run", "no/such"],
+        &["nonsense"],
+        &["check", "no/run"],
+    ] {
         let output = run(folder.path(), args);
-        assert_eq!(output.status.code(), Some(64), "{args:?}: {}", text(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(64),
+            "{args:?}: {}",
+            text(&output)
+        );
     }
 }
 

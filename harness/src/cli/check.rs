@@ -7,7 +7,6 @@ use clap::Args as ClapArgs;
 use super::exit::Exit;
 use crate::drill::folder::RunFolder;
 use crate::drill::judge;
-use crate::report;
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
@@ -19,7 +18,7 @@ pub fn run(args: &Args) -> Exit {
     let folder = RunFolder::open(&args.run);
     match judge::judge_folder(folder) {
         Ok(finished) => {
-            println!("{}", report::summary(&finished));
+            println!("{}", finished.summary());
             finished.judgement.verdict.into()
         }
         Err(error) => Exit::usage(&error),

@@ -11,7 +11,6 @@ use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
 use crate::drill::resolve::{Choices, load_plan};
 use crate::drill::{catalogue, run};
-use crate::report;
 
 #[derive(Debug, Subcommand)]
 pub enum DrillCommand {
@@ -116,7 +115,7 @@ async fn run_all(args: &RunArgs) -> Exit {
         match run::run(&session.stack, plan, args.mutant.as_deref(), &session.bench).await {
             Ok(finished) => {
                 worst = worst.max(finished.judgement.verdict);
-                println!("{}", report::summary(&finished));
+                println!("{}", finished.summary());
             }
             Err(error) => broken = Some(Exit::of_run_error(&error)),
         }

@@ -64,6 +64,7 @@ pub fn main() -> Exit {
             };
         }
     };
+    init_log();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -72,6 +73,17 @@ pub fn main() -> Exit {
         Err(error) => return Exit::internal(&error),
     };
     runtime.block_on(dispatch(cli.command))
+}
+
+/// Warnings of the parts on stderr; `RUST_LOG` asks for more.
+fn init_log() {
+    let filter = tracing_subscriber::EnvFilter::builder()
+        .with_default_directive(tracing::level_filters::LevelFilter::ERROR.into())
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 async fn dispatch(command: Command) -> Exit {

@@ -28,6 +28,7 @@ pub enum FolderError {
 
 impl RunFolder {
     pub const PLAN: &str = "plan.json";
+    pub const ABOUT: &str = "run.json";
     pub const HISTORY: &str = "history.bin";
     pub const RESPONSE_LOG: &str = "response.hlog";
     pub const SAMPLES: &str = "samples.jsonl";

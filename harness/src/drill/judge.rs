@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::folder::{FolderError, RunFolder};
 use super::plan::Plan;
@@ -12,14 +13,58 @@ use crate::history::{HistoryReader, survey};
 use crate::observe::Sample;
 use crate::report::{self, ReportError, ReportInput};
 
+/// What a run was, beyond its plan.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RunAbout {
+    /// Name of the run, as of its folder.
+    pub run: String,
+    /// When it began, as people write it.
+    pub started_at: String,
+    /// The broken variant of the service that ran, if it was one.
+    pub mutant: Option<String>,
+}
+
+impl RunAbout {
+    /// A run that begins now.
+    pub fn now(run: &str, mutant: Option<&str>) -> Self {
+        Self {
+            run: run.to_owned(),
+            started_at: jiff::Timestamp::now()
+                .strftime("%Y-%m-%d %H:%M:%S UTC")
+                .to_string(),
+            mutant: mutant.map(str::to_owned),
+        }
+    }
+}
+
 /// A run that has been judged.
 #[derive(Debug)]
 pub struct Finished {
     pub folder: RunFolder,
+    pub about: RunAbout,
     pub evidence: Evidence,
     pub judgement: Judgement,
     /// Server -> product and version.
     pub environment: BTreeMap<String, String>,
+}
+
+impl Finished {
+    /// What the reports tell of it.
+    pub fn report(&self) -> ReportInput<'_> {
+        ReportInput {
+            run: &self.about.run,
+            started_at: &self.about.started_at,
+            mutant: self.about.mutant.as_deref(),
+            evidence: &self.evidence,
+            judgement: &self.judgement,
+            environment: &self.environment,
+        }
+    }
+
+    /// About ten lines for the terminal.
+    pub fn summary(&self) -> String {
+        report::summary(&self.report(), self.folder.path())
+    }
 }
 
 /// A run that cannot be judged at all.
@@ -48,15 +93,17 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         history_damage: None,
         samples: samples(&folder),
     };
+    let about = part(&folder, RunFolder::ABOUT, &mut missing);
     let environment = part(&folder, RunFolder::ENVIRONMENT, &mut missing);
     let (evidence, judgement) = with_history(&folder, evidence, missing);
     let finished = Finished {
         folder,
+        about,
         evidence,
         judgement,
         environment,
     };
-    report::write_all(finished.folder.path(), &ReportInput::from(&finished))?;
+    report::write_all(finished.folder.path(), &finished.report())?;
     Ok(finished)
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::file::FileError;
 use super::folder::{FolderError, RunFolder};
-use super::judge::{Finished, JudgeError, judge_folder};
+use super::judge::{Finished, JudgeError, RunAbout, judge_folder};
 use super::narrate::Narrate;
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
@@ -57,6 +57,7 @@ pub async fn run(
 ) -> Result<Finished, RunError> {
     let folder = RunFolder::create(&bench.results, &plan.sale.id)?;
     folder.save(RunFolder::PLAN, plan)?;
+    folder.save(RunFolder::ABOUT, &RunAbout::now(&plan.sale.id, mutant))?;
     bench.narrate.say(&headline(plan, mutant));
     stack.reset().await?;
     folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
