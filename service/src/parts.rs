@@ -35,7 +35,11 @@ impl Parts {
 
     /// # Errors
     /// The queue cannot be reached.
-    pub async fn producer(self, queue: &QueueSettings, local: ReserveTransaction) -> Result<Producer, QueueError> {
+    pub async fn producer(
+        self,
+        queue: &QueueSettings,
+        local: ReserveTransaction,
+    ) -> Result<Producer, QueueError> {
         Producer::start(queue, Arc::new(local)).await
     }
 }
@@ -47,7 +51,10 @@ impl Parts {
         if let Some(mutant) = settings.mutant {
             tracing::warn!(?mutant, "running with a deliberate defect");
         }
-        settings.mutant.map(crate::mutants::Mutant::parts).unwrap_or_default()
+        settings
+            .mutant
+            .map(crate::mutants::Mutant::parts)
+            .unwrap_or_default()
     }
 
     #[must_use]
@@ -57,7 +64,11 @@ impl Parts {
 
     /// # Errors
     /// The queue cannot be reached.
-    pub async fn producer(self, queue: &QueueSettings, local: ReserveTransaction) -> Result<Producer, QueueError> {
+    pub async fn producer(
+        self,
+        queue: &QueueSettings,
+        local: ReserveTransaction,
+    ) -> Result<Producer, QueueError> {
         use crate::mutants::CheckBack;
         use crate::queue::mutant::CheckBackAlwaysRollsBack;
         match self.check_back {

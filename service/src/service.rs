@@ -54,7 +54,10 @@ pub enum StartError {
     #[error(transparent)]
     Queue(#[from] QueueError),
     #[error("cannot listen on {address}: {source}; choose another --listen")]
-    Listen { address: std::net::SocketAddr, source: std::io::Error },
+    Listen {
+        address: std::net::SocketAddr,
+        source: std::io::Error,
+    },
 }
 
 /// Runs until SIGINT or SIGTERM.
@@ -64,8 +67,10 @@ pub enum StartError {
 pub fn run(settings: &Settings) -> Result<(), StartError> {
     log::install();
     let prometheus = metrics::install()?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(StartError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(StartError::Runtime)?;
     let done = runtime.block_on(async {
         let shutdown = shutdown_signal()?;
         serve(settings, prometheus, shutdown).await
@@ -84,9 +89,13 @@ pub async fn serve(
     prometheus: PrometheusHandle,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let listener = TcpListener::bind(settings.listen)
-        .await
-        .map_err(|source| StartError::Listen { address: settings.listen, source })?;
+    let listener =
+        TcpListener::bind(settings.listen)
+            .await
+            .map_err(|source| StartError::Listen {
+                address: settings.listen,
+                source,
+            })?;
     let parts = Parts::of(settings);
     let mut tasks = JoinSet::new();
     let base = Base::lay(settings, parts, &mut tasks).await?;
@@ -100,7 +109,14 @@ pub async fn serve(
         rebuilder: rebuilder.clone(),
     };
     sales.load().await?;
-    tasks.spawn(Keeper { catalogue: Arc::clone(&base.catalogue), rebuilder, step: parts.rebuild }.run());
+    tasks.spawn(
+        Keeper {
+            catalogue: Arc::clone(&base.catalogue),
+            rebuilder,
+            step: parts.rebuild,
+        }
+        .run(),
+    );
     tasks.spawn(base.releases.clone().run());
     tasks.spawn(base.sweep().run());
 
@@ -110,8 +126,10 @@ pub async fn serve(
 
     tracing::info!("ending");
     tasks.shutdown().await;
-    rocketmq.producer.stop().await;
-    rocketmq.consumer.stop().await;
+    match Arc::into_inner(rocketmq) {
+        Some(rocketmq) => rocketmq.stop().await,
+        None => tracing::warn!("a connection still uses the queue; its client is cut off"),
+    }
     base.store.close().await;
     Ok(())
 }
@@ -128,7 +146,11 @@ struct Base {
 
 impl Base {
     /// Connects to MySQL and looks for the Redis Cluster; Redis may come later.
-    async fn lay(settings: &Settings, parts: Parts, tasks: &mut JoinSet<()>) -> Result<Self, StartError> {
+    async fn lay(
+        settings: &Settings,
+        parts: Parts,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<Self, StartError> {
         let metrics = Metrics::register();
         let store = parts.store(Store::connect(&settings.mysql_url).await?);
         store.migrate().await?;
@@ -141,7 +163,10 @@ impl Base {
             reserve_step: parts.reserve,
             closed: Notify::new(),
         };
-        let scout = Scout::new(settings.redis_seeds.clone(), settings.redis_address_map.clone());
+        let scout = Scout::new(
+            settings.redis_seeds.clone(),
+            settings.redis_address_map.clone(),
+        );
         let (mut supervisor, stock) = Supervisor::new(scout, lanes);
         supervisor.look().await;
         tasks.spawn(supervisor.run());
@@ -152,10 +177,21 @@ impl Base {
             store: store.clone(),
             due: Arc::new(Notify::new()),
         };
-        Ok(Self { metrics, store, stock, catalogue, promises: Arc::default(), releases })
+        Ok(Self {
+            metrics,
+            store,
+            stock,
+            catalogue,
+            promises: Arc::default(),
+            releases,
+        })
     }
 
-    async fn connect_queue(&self, settings: &Settings, parts: Parts) -> Result<Arc<RocketMqQueue>, StartError> {
+    async fn connect_queue(
+        &self,
+        settings: &Settings,
+        parts: Parts,
+    ) -> Result<Arc<RocketMqQueue>, StartError> {
         let queue = QueueSettings {
             namesrv: settings.rocketmq_namesrv.clone(),
             topic: settings.topic.clone(),
@@ -182,9 +218,11 @@ impl Base {
             releases: self.releases.clone(),
             metrics: self.metrics.clone(),
         };
-        let consumer =
-            Consumer::start(&queue, self.store.clone(), move |applied| news.tell(applied)).await?;
-        Ok(Arc::new(RocketMqQueue { producer, consumer: Arc::new(consumer) }))
+        let consumer = Consumer::start(&queue, self.store.clone(), move |applied| {
+            news.tell(applied);
+        })
+        .await?;
+        Ok(Arc::new(RocketMqQueue { producer, consumer }))
     }
 
     fn rebuilder(&self, settings: &Settings, queue: Arc<dyn OrderQueue>) -> Rebuilder {
@@ -218,7 +256,10 @@ impl Base {
             shop: Shop {
                 catalogue: Arc::clone(&self.catalogue),
                 stock: self.stock.clone(),
-                room: Arc::new(WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight)),
+                room: Arc::new(WaitingRoom::new(
+                    settings.waiting_max,
+                    settings.transactions_in_flight,
+                )),
                 queue: Arc::clone(&queue),
             },
             desk: Desk {

@@ -18,7 +18,12 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_MYSQL_URL", hide_env_values = true)]
     pub mysql_url: String,
     /// Any nodes of the Redis Cluster: `host:port,host:port`.
-    #[arg(long, env = "FLASHSALE_REDIS_SEEDS", value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        env = "FLASHSALE_REDIS_SEEDS",
+        value_delimiter = ',',
+        required = true
+    )]
     pub redis_seeds: Vec<NodeAddress>,
     /// Where to reach a node that announces an address this machine must not dial:
     /// `announced=mapped,announced=mapped`. Other nodes are dialled as announced.
@@ -45,7 +50,12 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_REPLICA_ACK_MS", default_value_t = 50)]
     pub replica_ack_ms: u64,
     /// What to do while a primary has no replica that acknowledges.
-    #[arg(long, env = "FLASHSALE_UNREPLICATED", value_enum, default_value = "go-on")]
+    #[arg(
+        long,
+        env = "FLASHSALE_UNREPLICATED",
+        value_enum,
+        default_value = "go-on"
+    )]
     pub unreplicated: Unreplicated,
     /// How long an unpaid order holds its units, s.
     #[arg(long, env = "FLASHSALE_HOLD_S", default_value_t = 900)]
@@ -93,7 +103,10 @@ impl std::str::FromStr for NodeAddress {
         if host.is_empty() {
             return Err(malformed());
         }
-        Ok(Self { host: host.to_owned(), port: port.parse().map_err(|_| malformed())? })
+        Ok(Self {
+            host: host.to_owned(),
+            port: port.parse().map_err(|_| malformed())?,
+        })
     }
 }
 
@@ -117,9 +130,14 @@ impl std::str::FromStr for AddressMap {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
-        let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+        let pairs = text
+            .split(',')
+            .map(str::trim)
+            .filter(|pair| !pair.is_empty());
         let parse = |pair: &str| {
-            let (announced, mapped) = pair.split_once('=').ok_or_else(|| AddressError(pair.to_owned()))?;
+            let (announced, mapped) = pair
+                .split_once('=')
+                .ok_or_else(|| AddressError(pair.to_owned()))?;
             Ok((announced.parse()?, mapped.parse()?))
         };
         pairs.map(parse).collect::<Result<_, _>>().map(Self)
@@ -136,15 +154,28 @@ mod tests {
 
     #[test]
     fn an_address_map_sends_known_nodes_elsewhere_and_leaves_others_alone() {
-        let map: AddressMap = "127.0.0.1:7000=127.0.0.1:17000, 127.0.0.1:7001=127.0.0.1:17001".parse().unwrap();
-        assert_eq!(map.resolve(&address("127.0.0.1:7001")), address("127.0.0.1:17001"));
-        assert_eq!(map.resolve(&address("127.0.0.1:7002")), address("127.0.0.1:7002"));
+        let map: AddressMap = "127.0.0.1:7000=127.0.0.1:17000, 127.0.0.1:7001=127.0.0.1:17001"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            map.resolve(&address("127.0.0.1:7001")),
+            address("127.0.0.1:17001")
+        );
+        assert_eq!(
+            map.resolve(&address("127.0.0.1:7002")),
+            address("127.0.0.1:7002")
+        );
         assert_eq!("".parse(), Ok(AddressMap::default()));
     }
 
     #[test]
     fn malformed_addresses_are_named() {
-        for (text, named) in [("127.0.0.1", "127.0.0.1"), (":7000", ":7000"), ("a:b", "a:b"), ("a:70000", "a:70000")] {
+        for (text, named) in [
+            ("127.0.0.1", "127.0.0.1"),
+            (":7000", ":7000"),
+            ("a:b", "a:b"),
+            ("a:70000", "a:70000"),
+        ] {
             let error = text.parse::<NodeAddress>().unwrap_err();
             assert!(error.to_string().contains(named), "{error}");
         }

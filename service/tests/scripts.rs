@@ -41,27 +41,49 @@ impl Bench {
         let mut redis = node.as_ref().unwrap().connect().await;
         let scripts = Scripts::default();
         scripts.load(&mut redis).await.unwrap();
-        let keys = Keys::new("sale", &format!("sku{}", SKUS.fetch_add(1, Ordering::Relaxed)));
-        Self { redis, scripts: scripts.into(), keys }
+        let keys = Keys::new(
+            "sale",
+            &format!("sku{}", SKUS.fetch_add(1, Ordering::Relaxed)),
+        );
+        Self {
+            redis,
+            scripts: scripts.into(),
+            keys,
+        }
     }
 
     /// Epoch 1, gate open.
     async fn selling(available: i64, limit_per_user: u32) -> Self {
         let mut bench = Self::empty().await;
-        let rules = Rules { limit_per_user, ..Rules::default() };
+        let rules = Rules {
+            limit_per_user,
+            ..Rules::default()
+        };
         assert_eq!(bench.rebuild(0, available, rules, vec![]).await, 1);
         assert_eq!(bench.gate(1, "open").await, "open");
         bench
     }
 
-    async fn reserve_at(&mut self, epoch: u64, now_ms: u64, asks: &[Ask<'_>]) -> (i64, Vec<String>) {
+    async fn reserve_at(
+        &mut self,
+        epoch: u64,
+        now_ms: u64,
+        asks: &[Ask<'_>],
+    ) -> (i64, Vec<String>) {
         let mut cmd = self.scripts.reserve.call(&self.keys.all());
         cmd.arg(epoch).arg(now_ms).arg(DEADLINE_MS);
         for (id, user, quantity) in asks {
-            cmd.arg(id).arg(user).arg(quantity).arg(format!("request-{id}"));
+            cmd.arg(id)
+                .arg(user)
+                .arg(quantity)
+                .arg(format!("request-{id}"));
         }
         let mut answer: Vec<redis::Value> = cmd.query_async(&mut self.redis).await.unwrap();
-        let words = answer.split_off(1).into_iter().map(|word| redis::from_redis_value(word).unwrap()).collect();
+        let words = answer
+            .split_off(1)
+            .into_iter()
+            .map(|word| redis::from_redis_value(word).unwrap())
+            .collect();
         (redis::from_redis_value(answer.remove(0)).unwrap(), words)
     }
 
@@ -70,20 +92,46 @@ impl Bench {
     }
 
     async fn release(&mut self, id: &str) -> (i64, i64) {
-        self.scripts.release(&self.keys, id).query_async(&mut self.redis).await.unwrap()
+        self.scripts
+            .release(&self.keys, id)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap()
     }
 
     async fn settle(&mut self, id: &str) -> String {
-        self.scripts.settle(&self.keys, id).query_async(&mut self.redis).await.unwrap()
+        self.scripts
+            .settle(&self.keys, id)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap()
     }
 
     async fn gate(&mut self, epoch: u64, gate: &str) -> String {
-        self.scripts.gate(&self.keys, epoch, gate).query_async(&mut self.redis).await.unwrap()
+        self.scripts
+            .gate(&self.keys, epoch, gate)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap()
     }
 
-    async fn rebuild(&mut self, epoch_min: u64, available: i64, rules: Rules, orders: Vec<ImageOrder>) -> u64 {
-        let image = Image { available, rules, orders };
-        self.scripts.rebuild(&self.keys, epoch_min, &image).query_async(&mut self.redis).await.unwrap()
+    async fn rebuild(
+        &mut self,
+        epoch_min: u64,
+        available: i64,
+        rules: Rules,
+        orders: Vec<ImageOrder>,
+    ) -> u64 {
+        let image = Image {
+            available,
+            rules,
+            orders,
+        };
+        self.scripts
+            .rebuild(&self.keys, epoch_min, &image)
+            .query_async(&mut self.redis)
+            .await
+            .unwrap()
     }
 
     async fn stock(&mut self, field: &str) -> Option<String> {
@@ -99,14 +147,20 @@ impl Bench {
     }
 
     async fn deadlines(&mut self) -> Vec<(String, u64)> {
-        self.redis.zrange_withscores(&self.keys.deadlines, 0, -1).await.unwrap()
+        self.redis
+            .zrange_withscores(&self.keys.deadlines, 0, -1)
+            .await
+            .unwrap()
     }
 }
 
 #[tokio::test]
 async fn a_grant_writes_stock_held_ledger_and_deadline() {
     let mut bench = Bench::selling(10, 2).await;
-    assert_eq!(bench.reserve(&[("a", "u1", "2")]).await, (8, vec!["granted".into()]));
+    assert_eq!(
+        bench.reserve(&[("a", "u1", "2")]).await,
+        (8, vec!["granted".into()])
+    );
     assert_eq!(bench.stock("available").await.as_deref(), Some("8"));
     assert_eq!(bench.held().await, [("u1".to_owned(), 2)].into());
     let entry = format!("reserved|u1|2|{DEADLINE_MS}|request-a");
@@ -132,7 +186,11 @@ async fn checks_come_in_order_and_a_refusal_writes_nothing() {
     for (prepare, epoch, expected) in table {
         let mut bench = Bench::selling(10, 5).await;
         for pair in prepare.chunks(2) {
-            let _: () = bench.redis.hset(&bench.keys.stock, pair[0], pair[1]).await.unwrap();
+            let _: () = bench
+                .redis
+                .hset(&bench.keys.stock, pair[0], pair[1])
+                .await
+                .unwrap();
         }
         let before = bench.stock("available").await;
         let (_, words) = bench.reserve_at(epoch, NOW_MS, &[("a", "u1", "2")]).await;
@@ -145,32 +203,73 @@ async fn checks_come_in_order_and_a_refusal_writes_nothing() {
 #[tokio::test]
 async fn missing_keys_sell_nothing() {
     let mut bench = Bench::empty().await;
-    assert_eq!(bench.reserve(&[("a", "u1", "1")]).await, (0, vec!["unknown_sku".into()]));
+    assert_eq!(
+        bench.reserve(&[("a", "u1", "1")]).await,
+        (0, vec!["unknown_sku".into()])
+    );
     assert!(bench.stock("available").await.is_none());
 
     let mut bench = Bench::selling(10, 0).await;
-    let _: () = bench.redis.hdel(&bench.keys.stock, "available").await.unwrap();
-    assert_eq!(bench.reserve(&[("a", "u1", "1")]).await, (0, vec!["sold_out".into()]));
+    let _: () = bench
+        .redis
+        .hdel(&bench.keys.stock, "available")
+        .await
+        .unwrap();
+    assert_eq!(
+        bench.reserve(&[("a", "u1", "1")]).await,
+        (0, vec!["sold_out".into()])
+    );
 }
 
 #[tokio::test]
 async fn only_whole_positive_quantities_are_sold() {
     let mut bench = Bench::selling(10, 0).await;
     for quantity in ["0", "-1", "1.5", "x", "", "nan"] {
-        assert_eq!(bench.reserve(&[("a", "u1", quantity)]).await, (10, vec!["invalid".into()]), "{quantity:?}");
+        assert_eq!(
+            bench.reserve(&[("a", "u1", quantity)]).await,
+            (10, vec!["invalid".into()]),
+            "{quantity:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn requests_of_one_batch_see_each_other() {
     let mut bench = Bench::selling(4, 2).await;
-    let asks = [("a", "u1", "1"), ("a", "u1", "1"), ("b", "u1", "1"), ("c", "u2", "2"), ("d", "u3", "2"), ("e", "u4", "1")];
+    let asks = [
+        ("a", "u1", "1"),
+        ("a", "u1", "1"),
+        ("b", "u1", "1"),
+        ("c", "u2", "2"),
+        ("d", "u3", "2"),
+        ("e", "u4", "1"),
+    ];
     let (remaining, words) = bench.reserve(&asks).await;
-    assert_eq!(words, ["granted", "duplicate", "limit_reached", "granted", "sold_out", "granted"]);
+    assert_eq!(
+        words,
+        [
+            "granted",
+            "duplicate",
+            "limit_reached",
+            "granted",
+            "sold_out",
+            "granted"
+        ]
+    );
     assert_eq!(remaining, 0);
     // The same again, now from the ledger.
     let (_, words) = bench.reserve(&asks).await;
-    assert_eq!(words, ["duplicate", "duplicate", "limit_reached", "duplicate", "sold_out", "duplicate"]);
+    assert_eq!(
+        words,
+        [
+            "duplicate",
+            "duplicate",
+            "limit_reached",
+            "duplicate",
+            "sold_out",
+            "duplicate"
+        ]
+    );
     assert_eq!(bench.stock("available").await.as_deref(), Some("0"));
 }
 
@@ -183,7 +282,10 @@ async fn a_release_gives_back_once_and_the_user_may_buy_again() {
     assert!(bench.held().await.is_empty());
     assert!(bench.deadlines().await.is_empty());
     assert!(bench.ledger().await["a"].starts_with("released|u1|2|"));
-    assert_eq!(bench.reserve(&[("a", "u1", "2"), ("b", "u1", "1")]).await, (2, vec!["duplicate".into(), "granted".into()]));
+    assert_eq!(
+        bench.reserve(&[("a", "u1", "2"), ("b", "u1", "1")]).await,
+        (2, vec!["duplicate".into(), "granted".into()])
+    );
 }
 
 #[tokio::test]
@@ -191,7 +293,10 @@ async fn an_unknown_id_that_was_settled_or_released_can_never_be_reserved() {
     let mut bench = Bench::selling(3, 2).await;
     assert_eq!(bench.settle("a").await, "refused");
     assert_eq!(bench.release("b").await, (0, 3));
-    assert_eq!(bench.reserve(&[("a", "u1", "1"), ("b", "u2", "1")]).await, (3, vec!["refused".into(); 2]));
+    assert_eq!(
+        bench.reserve(&[("a", "u1", "1"), ("b", "u2", "1")]).await,
+        (3, vec!["refused".into(); 2])
+    );
     assert_eq!(bench.release("a").await, (0, 3));
 
     bench.reserve(&[("c", "u3", "1")]).await;
@@ -226,20 +331,38 @@ async fn a_rebuild_overwrites_everything_closes_the_gate_and_moves_the_epoch_on(
         order("b", "u2", 1, ImageState::Paid),
         order("c", "u3", 1, ImageState::Released),
     ];
-    let rules = Rules { limit_per_user: 3, starts_at_ms: 5, ends_at_ms: 0 };
+    let rules = Rules {
+        limit_per_user: 3,
+        starts_at_ms: 5,
+        ends_at_ms: 0,
+    };
     for expected_epoch in [2, 3] {
-        assert_eq!(bench.rebuild(0, 47, rules, orders.clone()).await, expected_epoch);
+        assert_eq!(
+            bench.rebuild(0, 47, rules, orders.clone()).await,
+            expected_epoch
+        );
         assert_eq!(bench.stock("available").await.as_deref(), Some("47"));
         assert_eq!(bench.stock("gate").await.as_deref(), Some("closed"));
         assert_eq!(bench.stock("limit").await.as_deref(), Some("3"));
-        assert_eq!(bench.held().await, [("u1".to_owned(), 2), ("u2".to_owned(), 1)].into());
-        let states: Vec<_> = bench.ledger().await.into_values().map(|e| e.split('|').next().unwrap().to_owned()).collect();
+        assert_eq!(
+            bench.held().await,
+            [("u1".to_owned(), 2), ("u2".to_owned(), 1)].into()
+        );
+        let states: Vec<_> = bench
+            .ledger()
+            .await
+            .into_values()
+            .map(|e| e.split('|').next().unwrap().to_owned())
+            .collect();
         assert_eq!(states, ["reserved", "reserved", "released"]);
         assert_eq!(bench.deadlines().await, [("a".to_owned(), 7)]);
     }
     // A node that remembers a later epoch than Redis does goes beyond it.
     assert_eq!(bench.rebuild(9, 47, rules, vec![]).await, 10);
-    assert_eq!(bench.reserve_at(3, NOW_MS, &[("late", "u5", "1")]).await, (47, vec!["stale_epoch".into()]));
+    assert_eq!(
+        bench.reserve_at(3, NOW_MS, &[("late", "u5", "1")]).await,
+        (47, vec!["stale_epoch".into()])
+    );
 }
 
 /// Many batches at once, many users, repeated ids: exactly the stock is granted, each id and each
@@ -256,8 +379,10 @@ async fn racing_batches_grant_exactly_the_stock() {
                 let mut granted = Vec::new();
                 for round in 0..20u64 {
                     let asks = asks(seed * 1_000 + task * 20 + round);
-                    let borrowed: Vec<Ask<'_>> =
-                        asks.iter().map(|(id, user)| (id.as_str(), user.as_str(), "1")).collect();
+                    let borrowed: Vec<Ask<'_>> = asks
+                        .iter()
+                        .map(|(id, user)| (id.as_str(), user.as_str(), "1"))
+                        .collect();
                     let (remaining, words) = bench.reserve(&borrowed).await;
                     assert!(remaining >= 0);
                     let won = asks.iter().zip(words).filter(|(_, word)| word == "granted");
@@ -269,7 +394,11 @@ async fn racing_batches_grant_exactly_the_stock() {
         let granted: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
         let ids: std::collections::HashSet<_> = granted.iter().map(|(id, _)| id).collect();
         let users: std::collections::HashSet<_> = granted.iter().map(|(_, user)| user).collect();
-        assert_eq!((granted.len(), ids.len(), users.len()), (stock as usize, stock as usize, stock as usize), "seed {seed}");
+        assert_eq!(
+            (granted.len(), ids.len(), users.len()),
+            (stock as usize, stock as usize, stock as usize),
+            "seed {seed}"
+        );
     }
 }
 

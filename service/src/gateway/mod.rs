@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::operations::sales::SaleDesk;
 use crate::operations::metrics::Metrics;
+use crate::operations::sales::SaleDesk;
 use crate::queue::OrderQueue;
 use crate::sale::buy::Shop;
 use crate::sale::desk::Desk;

@@ -35,7 +35,10 @@ pub async fn buy(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
 
 fn accepted(app: &App, reason: Reason, id: OrderId) -> Response<Body> {
     app.metrics.answered(reason);
-    json(reason.status(), format!(r#"{{"order_id":"{id}","state":"queued"}}"#))
+    json(
+        reason.status(),
+        format!(r#"{{"order_id":"{id}","state":"queued"}}"#),
+    )
 }
 
 /// `GET /v1/orders/{id}`
@@ -71,10 +74,13 @@ pub async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Resp
 
 fn changed(id: &str, change: Result<Change, StoreError>) -> Response<Body> {
     match change {
-        Ok(Change::Done(state)) => {
-            json(StatusCode::OK, serde_json::json!({ "order_id": id, "state": state }).to_string())
+        Ok(Change::Done(state)) => json(
+            StatusCode::OK,
+            serde_json::json!({ "order_id": id, "state": state }).to_string(),
+        ),
+        Ok(Change::Lost(state)) => {
+            problem_with(Reason::StateConflict, &[("order_id", id), ("state", state)])
         }
-        Ok(Change::Lost(state)) => problem_with(Reason::StateConflict, &[("order_id", id), ("state", state)]),
         Ok(Change::UnknownOrder) => problem(Reason::UnknownOrder),
         Err(error) => store_trouble(&error),
     }

@@ -8,8 +8,12 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use super::reason::Reason;
 
 /// Refusals are the bulk of the answers: their bodies are written once.
-static BODIES: LazyLock<Vec<Bytes>> =
-    LazyLock::new(|| Reason::ALL.iter().map(|reason| Bytes::from(body(*reason, None))).collect());
+static BODIES: LazyLock<Vec<Bytes>> = LazyLock::new(|| {
+    Reason::ALL
+        .iter()
+        .map(|reason| Bytes::from(body(*reason, None)))
+        .collect()
+});
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -24,7 +28,11 @@ pub fn problem(reason: Reason) -> Response<Body> {
 /// The same with what is special about this case.
 #[must_use]
 pub fn problem_with_detail(reason: Reason, detail: &str) -> Response<Body> {
-    respond(reason.status(), PROBLEM, Body::from(body(reason, Some(detail))))
+    respond(
+        reason.status(),
+        PROBLEM,
+        Body::from(body(reason, Some(detail))),
+    )
 }
 
 /// A problem document with further members.
@@ -46,7 +54,9 @@ pub fn json(status: StatusCode, body: String) -> Response<Body> {
 fn respond(status: StatusCode, content_type: HeaderValue, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, content_type);
     response
 }
 
@@ -75,9 +85,16 @@ mod tests {
     fn a_problem_names_its_reason_and_status() {
         let response = problem(Reason::SoldOut);
         assert_eq!(response.status(), StatusCode::CONFLICT);
-        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
-        let document: serde_json::Value = serde_json::from_str(&body(Reason::SoldOut, Some("x"))).unwrap();
-        assert_eq!((&document["reason"], &document["status"]), (&"sold_out".into(), &409.into()));
+        assert_eq!(
+            response.headers()[header::CONTENT_TYPE],
+            "application/problem+json"
+        );
+        let document: serde_json::Value =
+            serde_json::from_str(&body(Reason::SoldOut, Some("x"))).unwrap();
+        assert_eq!(
+            (&document["reason"], &document["status"]),
+            (&"sold_out".into(), &409.into())
+        );
         assert_eq!(document["detail"], "x");
     }
 }

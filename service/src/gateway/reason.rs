@@ -82,11 +82,15 @@ impl Reason {
         match self {
             Self::Queued => StatusCode::ACCEPTED,
             Self::Duplicate => StatusCode::OK,
-            Self::SoldOut | Self::NeverReserved | Self::StateConflict | Self::Conflict => StatusCode::CONFLICT,
+            Self::SoldOut | Self::NeverReserved | Self::StateConflict | Self::Conflict => {
+                StatusCode::CONFLICT
+            }
             Self::LimitReached | Self::NotStarted | Self::Ended => StatusCode::FORBIDDEN,
             Self::Busy => StatusCode::TOO_MANY_REQUESTS,
             Self::UnknownSku | Self::UnknownOrder | Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Paused | Self::QueueUnavailable | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Paused | Self::QueueUnavailable | Self::StoreUnavailable => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
         }

@@ -20,7 +20,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/sales/{sale}/warm-up", post(sales::warm_up))
         .route("/sales/{sale}/open", post(sales::open))
         .route("/sales/{sale}/close", post(sales::close))
-        .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&app), sales::authorise));
+        .route_layer(axum::middleware::from_fn_with_state(
+            Arc::clone(&app),
+            sales::authorise,
+        ));
     Router::new()
         .route("/v1/orders", post(orders::buy))
         .route("/v1/orders/{id}", get(orders::status))

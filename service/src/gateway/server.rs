@@ -49,8 +49,9 @@ async fn converse(stream: TcpStream, router: Router, mut end: watch::Receiver<bo
         return;
     }
     let service = TowerToHyperService::new(router);
-    let connection =
-        http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service);
+    let connection = http1::Builder::new()
+        .pipeline_flush(true)
+        .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => {

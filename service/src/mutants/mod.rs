@@ -38,10 +38,22 @@ impl Mutant {
     pub fn parts(self) -> Parts {
         let real = Parts::default();
         match self {
-            Self::ReadThenDecrement => Parts { reserve: ReserveStep::ReadThenDecrement, ..real },
-            Self::NoStockCondition => Parts { decrement: Decrement::Unconditional, ..real },
-            Self::ReopenWithoutRebuild => Parts { rebuild: RebuildStep::Skipped, ..real },
-            Self::CheckBackAlwaysRollsBack => Parts { check_back: CheckBack::AlwaysRollsBack, ..real },
+            Self::ReadThenDecrement => Parts {
+                reserve: ReserveStep::ReadThenDecrement,
+                ..real
+            },
+            Self::NoStockCondition => Parts {
+                decrement: Decrement::Unconditional,
+                ..real
+            },
+            Self::ReopenWithoutRebuild => Parts {
+                rebuild: RebuildStep::Skipped,
+                ..real
+            },
+            Self::CheckBackAlwaysRollsBack => Parts {
+                check_back: CheckBack::AlwaysRollsBack,
+                ..real
+            },
         }
     }
 }

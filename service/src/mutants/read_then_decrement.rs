@@ -22,18 +22,34 @@ pub async fn send(
     for batch in batches {
         answers.push(reserve(connection, batch, now_ms).await?);
     }
-    Ok(RoundAnswer { batches: answers, replicas: None })
+    Ok(RoundAnswer {
+        batches: answers,
+        replicas: None,
+    })
 }
 
-async fn reserve(connection: &mut MultiplexedConnection, batch: &Batch, now_ms: u64) -> RedisResult<BatchAnswer> {
+async fn reserve(
+    connection: &mut MultiplexedConnection,
+    batch: &Batch,
+    now_ms: u64,
+) -> RedisResult<BatchAnswer> {
     let seen = read(connection, batch).await?;
-    let outcomes: Vec<Reserved> =
-        batch.reservations.iter().enumerate().map(|(at, one)| seen.decide(at, batch, one, now_ms)).collect();
+    let outcomes: Vec<Reserved> = batch
+        .reservations
+        .iter()
+        .enumerate()
+        .map(|(at, one)| seen.decide(at, batch, one, now_ms))
+        .collect();
     let taken = batch.reservations.iter().zip(&outcomes);
-    let taken: Vec<&Reservation> =
-        taken.filter(|(_, outcome)| matches!(outcome, Reserved::Granted { .. })).map(|(one, _)| one).collect();
+    let taken: Vec<&Reservation> = taken
+        .filter(|(_, outcome)| matches!(outcome, Reserved::Granted { .. }))
+        .map(|(one, _)| one)
+        .collect();
     decrement(connection, batch, &taken).await?;
-    Ok(BatchAnswer { remaining: seen.available.max(0), outcomes })
+    Ok(BatchAnswer {
+        remaining: seen.available.max(0),
+        outcomes,
+    })
 }
 
 /// What the reads said.
@@ -47,15 +63,33 @@ struct Seen {
 
 async fn read(connection: &mut MultiplexedConnection, batch: &Batch) -> RedisResult<Seen> {
     let keys = &batch.sku.keys;
-    let ids: Vec<&str> = batch.reservations.iter().map(|one| one.order.order_id.as_str()).collect();
-    let users: Vec<&str> = batch.reservations.iter().map(|one| one.order.user.as_str()).collect();
+    let ids: Vec<&str> = batch
+        .reservations
+        .iter()
+        .map(|one| one.order.order_id.as_str())
+        .collect();
+    let users: Vec<&str> = batch
+        .reservations
+        .iter()
+        .map(|one| one.order.user.as_str())
+        .collect();
     let mut pipe = Pipeline::new();
-    pipe.cmd("HMGET").arg(&keys.stock).arg("available").arg("gate").arg("epoch");
+    pipe.cmd("HMGET")
+        .arg(&keys.stock)
+        .arg("available")
+        .arg("gate")
+        .arg("epoch");
     pipe.cmd("HMGET").arg(&keys.ledger).arg(ids);
     pipe.cmd("HMGET").arg(&keys.held).arg(users);
     type Stock = (Option<i64>, Option<String>, Option<u64>);
     let (stock, ledger, held): (Stock, _, _) = pipe.query_async(connection).await?;
-    Ok(Seen { available: stock.0.unwrap_or(0), gate: stock.1, epoch: stock.2, ledger, held })
+    Ok(Seen {
+        available: stock.0.unwrap_or(0),
+        gate: stock.1,
+        epoch: stock.2,
+        ledger,
+        held,
+    })
 }
 
 impl Seen {
@@ -64,14 +98,18 @@ impl Seen {
         let entry = self.ledger.get(at).and_then(Option::as_ref);
         match self.gate.as_deref() {
             None => Reserved::UnknownSku,
-            Some(gate) if gate != "open" || self.epoch != Some(batch.sku.epoch()) => Reserved::Closed,
+            Some(gate) if gate != "open" || self.epoch != Some(batch.sku.epoch()) => {
+                Reserved::Closed
+            }
             _ if now_ms < rules.starts_at_ms => Reserved::NotStarted,
             _ if rules.ends_at_ms > 0 && now_ms >= rules.ends_at_ms => Reserved::Ended,
             _ if entry.is_some_and(|entry| entry.starts_with("refused")) => Reserved::Refused,
             _ if entry.is_some() || is_repeated(at, batch) => Reserved::Duplicate,
             _ if self.held.get(at).is_some_and(Option::is_some) => Reserved::LimitReached,
             _ if self.available < i64::from(quantity) => Reserved::SoldOut,
-            _ => Reserved::Granted { remaining: self.available - i64::from(quantity) },
+            _ => Reserved::Granted {
+                remaining: self.available - i64::from(quantity),
+            },
         }
     }
 }
@@ -79,10 +117,16 @@ impl Seen {
 /// The defect is in the stock, not in the limits: one user or id twice in a batch is still seen.
 fn is_repeated(at: usize, batch: &Batch) -> bool {
     let this = &batch.reservations[at].order;
-    batch.reservations[..at].iter().any(|one| one.order.order_id == this.order_id || one.order.user == this.user)
+    batch.reservations[..at]
+        .iter()
+        .any(|one| one.order.order_id == this.order_id || one.order.user == this.user)
 }
 
-async fn decrement(connection: &mut MultiplexedConnection, batch: &Batch, taken: &[&Reservation]) -> RedisResult<()> {
+async fn decrement(
+    connection: &mut MultiplexedConnection,
+    batch: &Batch,
+    taken: &[&Reservation],
+) -> RedisResult<()> {
     if taken.is_empty() {
         return Ok(());
     }
@@ -91,16 +135,31 @@ async fn decrement(connection: &mut MultiplexedConnection, batch: &Batch, taken:
     let mut held: HashMap<&str, u32> = HashMap::new();
     for one in taken {
         let (order, deadline_ms) = (&one.order, one.deadline_ms);
-        let entry =
-            format!("reserved|{}|{}|{deadline_ms}|{}", order.user, order.quantity, order.request_id);
-        pipe.cmd("HINCRBY").arg(&keys.stock).arg("available").arg(-i64::from(order.quantity));
-        pipe.cmd("HSET").arg(&keys.ledger).arg(&order.order_id).arg(entry);
-        pipe.cmd("ZADD").arg(&keys.deadlines).arg(deadline_ms).arg(&order.order_id);
+        let entry = format!(
+            "reserved|{}|{}|{deadline_ms}|{}",
+            order.user, order.quantity, order.request_id
+        );
+        pipe.cmd("HINCRBY")
+            .arg(&keys.stock)
+            .arg("available")
+            .arg(-i64::from(order.quantity));
+        pipe.cmd("HSET")
+            .arg(&keys.ledger)
+            .arg(&order.order_id)
+            .arg(entry);
+        pipe.cmd("ZADD")
+            .arg(&keys.deadlines)
+            .arg(deadline_ms)
+            .arg(&order.order_id);
         *held.entry(&order.user).or_default() += order.quantity;
     }
     for (user, units) in held {
         pipe.cmd("HINCRBY").arg(&keys.held).arg(user).arg(units);
     }
-    let answers: Vec<Value> = connection.send_packed_commands(&pipe, 0, pipe.len()).await?;
-    answers.into_iter().try_for_each(|answer| answer.extract_error().map(drop))
+    let answers: Vec<Value> = connection
+        .send_packed_commands(&pipe, 0, pipe.len())
+        .await?;
+    answers
+        .into_iter()
+        .try_for_each(|answer| answer.extract_error().map(drop))
 }

@@ -19,7 +19,11 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     let (mysql, redis) = (app.store.ping().await.is_ok(), app.stock.is_complete());
     let (queue, backlog) = (app.queue.is_connected(), app.queue.backlog().await);
     let is_ready = mysql && redis && queue;
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if is_ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
     let body = serde_json::json!({
         "ready": is_ready, "mysql": mysql, "redis": redis, "queue": queue, "backlog": backlog,
     });

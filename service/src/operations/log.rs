@@ -10,7 +10,10 @@ const FILTER: &str = "info,rocketmq_client_rust=off,rocketmq_transport=off,rocke
 /// Installs the log. A second call changes nothing.
 pub fn install() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
-    let lines = tracing_subscriber::fmt().json().with_writer(std::io::stderr).with_env_filter(filter);
+    let lines = tracing_subscriber::fmt()
+        .json()
+        .with_writer(std::io::stderr)
+        .with_env_filter(filter);
     if lines.try_init().is_err() {
         tracing::debug!("a log is installed already");
     }

@@ -106,22 +106,64 @@ impl Metrics {
 }
 
 fn describe() {
-    describe_counter!("flashsale_answers_total", "Answers to buy requests, by reason");
+    describe_counter!(
+        "flashsale_answers_total",
+        "Answers to buy requests, by reason"
+    );
     describe_counter!("flashsale_grants_total", "Reservations granted by Redis");
-    describe_counter!("flashsale_unreplicated_grants_total", "Grants that no replica had acknowledged");
+    describe_counter!(
+        "flashsale_unreplicated_grants_total",
+        "Grants that no replica had acknowledged"
+    );
     describe_counter!("flashsale_batch_reservations_count", "Reserve script calls");
-    describe_counter!("flashsale_batch_reservations_sum", "Reservations in those calls");
-    describe_counter!("flashsale_negative_stock_total", "Script answers with negative stock (alert)");
-    describe_counter!("flashsale_broken_promises_total", "Granted orders that MySQL refused");
+    describe_counter!(
+        "flashsale_batch_reservations_sum",
+        "Reservations in those calls"
+    );
+    describe_counter!(
+        "flashsale_negative_stock_total",
+        "Script answers with negative stock (alert)"
+    );
+    describe_counter!(
+        "flashsale_broken_promises_total",
+        "Granted orders that MySQL refused"
+    );
     describe_counter!("flashsale_orders_applied_total", "Orders created in MySQL");
-    describe_counter!("flashsale_messages_redelivered_total", "Messages that had been applied before");
-    describe_counter!("flashsale_ids_taken_total", "Messages whose order had been cancelled or rejected before");
+    describe_counter!(
+        "flashsale_messages_redelivered_total",
+        "Messages that had been applied before"
+    );
+    describe_counter!(
+        "flashsale_ids_taken_total",
+        "Messages whose order had been cancelled or rejected before"
+    );
     describe_counter!("flashsale_check_backs_total", "Check-backs, by decision");
-    describe_counter!("flashsale_never_applied_total", "Granted orders given up because their message never came");
-    describe_counter!("flashsale_settled_total", "Unknown reservations, by what the ledger said");
-    describe_counter!("flashsale_gate_closures_total", "Gates closed because Redis could not be trusted");
-    describe_counter!("flashsale_rebuilds_total", "SKUs rebuilt in Redis from MySQL");
-    describe_counter!("flashsale_rebuild_mismatches_total", "Rebuilds whose comparison failed");
-    describe_counter!("flashsale_releases_total", "Reservations given back in Redis");
-    describe_counter!("flashsale_lanes_opened_total", "Connections opened to Redis primaries");
+    describe_counter!(
+        "flashsale_never_applied_total",
+        "Granted orders given up because their message never came"
+    );
+    describe_counter!(
+        "flashsale_settled_total",
+        "Unknown reservations, by what the ledger said"
+    );
+    describe_counter!(
+        "flashsale_gate_closures_total",
+        "Gates closed because Redis could not be trusted"
+    );
+    describe_counter!(
+        "flashsale_rebuilds_total",
+        "SKUs rebuilt in Redis from MySQL"
+    );
+    describe_counter!(
+        "flashsale_rebuild_mismatches_total",
+        "Rebuilds whose comparison failed"
+    );
+    describe_counter!(
+        "flashsale_releases_total",
+        "Reservations given back in Redis"
+    );
+    describe_counter!(
+        "flashsale_lanes_opened_total",
+        "Connections opened to Redis primaries"
+    );
 }

@@ -55,7 +55,9 @@ pub enum SalesError {
     Empty(String),
     #[error("{sale}/{sku} was not warmed up on the Redis primary that answers now; warm up first")]
     NotWarm { sale: String, sku: String },
-    #[error("`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\")]
+    #[error(
+        "`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\"
+    )]
     Name(String),
 }
 
@@ -102,7 +104,8 @@ impl SaleDesk {
         for sku in &skus {
             self.rebuilder.close_drain_rebuild(sku).await?;
         }
-        self.audit("warm-up", sale, &format!("{} SKUs", skus.len())).await?;
+        self.audit("warm-up", sale, &format!("{} SKUs", skus.len()))
+            .await?;
         Ok(skus.len())
     }
 
@@ -116,14 +119,21 @@ impl SaleDesk {
             return Err(SalesError::Empty(sale.to_owned()));
         }
         if let Some(cold) = skus.iter().find(|sku| !self.rebuilder.stock.is_ready(sku)) {
-            return Err(SalesError::NotWarm { sale: cold.sale.clone(), sku: cold.sku.clone() });
+            return Err(SalesError::NotWarm {
+                sale: cold.sale.clone(),
+                sku: cold.sku.clone(),
+            });
         }
         self.store.set_sale_state(sale, SaleState::Open).await?;
         for sku in skus.iter().filter(|sku| sku.gate() != Gate::Paused) {
-            self.rebuilder.stock.set_gate(sku, sku.epoch(), Gate::Open).await?;
+            self.rebuilder
+                .stock
+                .set_gate(sku, sku.epoch(), Gate::Open)
+                .await?;
             sku.set_gate(Gate::Open);
         }
-        self.audit("open", sale, &format!("{} SKUs", skus.len())).await?;
+        self.audit("open", sale, &format!("{} SKUs", skus.len()))
+            .await?;
         Ok(skus.len())
     }
 
@@ -140,7 +150,8 @@ impl SaleDesk {
         for sku in &skus {
             self.rebuilder.close_in_redis(sku).await;
         }
-        self.audit("close", sale, &format!("{} SKUs", skus.len())).await?;
+        self.audit("close", sale, &format!("{} SKUs", skus.len()))
+            .await?;
         Ok(skus.len())
     }
 
@@ -164,8 +175,15 @@ impl SaleDesk {
 }
 
 /// Lets only operators through.
-pub async fn authorise(State(app): State<Arc<App>>, request: Request, next: Next) -> Response<Body> {
-    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+pub async fn authorise(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let given = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok());
     let token = given.and_then(|value| value.strip_prefix("Bearer "));
     if token.is_some_and(|token| is_equal(token.as_bytes(), app.ops_token.as_bytes())) {
         next.run(request).await
@@ -176,7 +194,11 @@ pub async fn authorise(State(app): State<Arc<App>>, request: Request, next: Next
 
 /// Takes the same time wherever the texts differ.
 fn is_equal(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+    a.len() == b.len()
+        && a.iter()
+            .zip(b)
+            .fold(0, |difference, (a, b)| difference | (a ^ b))
+            == 0
 }
 
 pub async fn put_sale(
@@ -187,8 +209,17 @@ pub async fn put_sale(
     let put = async {
         named(&[&sale])?;
         let store = &app.sales.store;
-        store.put_sale(&sale, given.limit_per_user, given.starts_at_ms, given.ends_at_ms).await?;
-        app.sales.audit("put sale", &sale, &format!("{given:?}")).await?;
+        store
+            .put_sale(
+                &sale,
+                given.limit_per_user,
+                given.starts_at_ms,
+                given.ends_at_ms,
+            )
+            .await?;
+        app.sales
+            .audit("put sale", &sale, &format!("{given:?}"))
+            .await?;
         Ok(0)
     };
     told(&sale, put.await)
@@ -201,8 +232,13 @@ pub async fn put_sku(
 ) -> Response<Body> {
     let put = async {
         named(&[&sale, &sku])?;
-        app.sales.store.put_sku(&sale, &sku, i64::from(given.stock)).await?;
-        app.sales.audit("put sku", &sale, &format!("{sku}: {}", given.stock)).await?;
+        app.sales
+            .store
+            .put_sku(&sale, &sku, i64::from(given.stock))
+            .await?;
+        app.sales
+            .audit("put sku", &sale, &format!("{sku}: {}", given.stock))
+            .await?;
         Ok(1)
     };
     told(&sale, put.await)
@@ -229,7 +265,10 @@ fn named(names: &[&str]) -> Result<(), SalesError> {
 
 fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
     match done {
-        Ok(skus) => json(StatusCode::OK, serde_json::json!({ "sale": sale, "skus": skus }).to_string()),
+        Ok(skus) => json(
+            StatusCode::OK,
+            serde_json::json!({ "sale": sale, "skus": skus }).to_string(),
+        ),
         Err(error) => {
             tracing::warn!(sale, %error, "operator's call not carried out");
             problem_with_detail(reason(&error), &error.to_string())
@@ -240,7 +279,9 @@ fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
 fn reason(error: &SalesError) -> Reason {
     match error {
         SalesError::Name(_) => Reason::BadRequest,
-        SalesError::Store(error) | SalesError::Rebuild(RebuildError::Store(error)) if error.is_transient() => {
+        SalesError::Store(error) | SalesError::Rebuild(RebuildError::Store(error))
+            if error.is_transient() =>
+        {
             Reason::StoreUnavailable
         }
         SalesError::Stock(_) | SalesError::Rebuild(RebuildError::Stock(_)) => Reason::Paused,
@@ -254,7 +295,13 @@ mod tests {
 
     #[test]
     fn only_the_whole_token_is_the_token() {
-        for (given, expected) in [("secret", true), ("secre", false), ("secret1", false), ("Secret", false), ("", false)] {
+        for (given, expected) in [
+            ("secret", true),
+            ("secre", false),
+            ("secret1", false),
+            ("Secret", false),
+            ("", false),
+        ] {
             assert_eq!(is_equal(given.as_bytes(), b"secret"), expected, "{given}");
         }
     }

@@ -1,7 +1,6 @@
 //! The way from a reservation to an order, as the rest of the service sees it.
 
 use std::pin::Pin;
-use std::sync::Arc;
 
 use super::Submitted;
 use super::rocketmq::{Consumer, Producer};
@@ -24,7 +23,15 @@ pub trait OrderQueue: Send + Sync + 'static {
 /// The RocketMQ path: transactional producer and batch consumer.
 pub struct RocketMqQueue {
     pub producer: Producer,
-    pub consumer: Arc<Consumer>,
+    pub consumer: Consumer,
+}
+
+impl RocketMqQueue {
+    /// Ends after the running transactions and the batch in hand.
+    pub async fn stop(self) {
+        self.producer.stop().await;
+        self.consumer.stop().await;
+    }
 }
 
 impl OrderQueue for RocketMqQueue {

@@ -32,7 +32,12 @@ impl AppliedNews {
     /// Redis granted what MySQL does not have: the stores differ, so the SKU closes and is rebuilt.
     fn broken(&self, applied: &Applied, reason: &str) {
         self.metrics.broken_promises.increment(1);
-        tracing::error!(order = applied.order_id, sku = applied.sku, reason, "ALERT: broken promise");
+        tracing::error!(
+            order = applied.order_id,
+            sku = applied.sku,
+            reason,
+            "ALERT: broken promise"
+        );
         for sku in self.catalogue.named(&applied.sku) {
             sku.suspect();
         }

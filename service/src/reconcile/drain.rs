@@ -55,13 +55,19 @@ impl Rebuilder {
             if is_quiet && is_known {
                 queue_was_empty = queue_was_empty || self.queue.backlog().await == Some(0);
                 if queue_was_empty {
-                    return Ok(Drained { given_up: 0, took: started.elapsed() });
+                    return Ok(Drained {
+                        given_up: 0,
+                        took: started.elapsed(),
+                    });
                 }
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
         let given_up = self.give_up(sku, foreign.unwrap_or_default()).await?;
-        Ok(Drained { given_up, took: started.elapsed() })
+        Ok(Drained {
+            given_up,
+            took: started.elapsed(),
+        })
     }
 
     /// Removes what MySQL has by now from the promises and from the foreign orders: those that only the
@@ -70,13 +76,19 @@ impl Rebuilder {
         if foreign.is_none() {
             *foreign = self.reserved_in_ledger(sku).await;
         }
-        let promised = self.promises.of_sku(sku).into_iter().map(|promise| promise.order.order_id.clone());
+        let promised = self
+            .promises
+            .of_sku(sku)
+            .into_iter()
+            .map(|promise| promise.order.order_id.clone());
         let unapplied = foreign.iter().flatten().map(|(id, _)| id.clone());
         let ids: Vec<String> = promised.chain(unapplied).collect();
         if ids.is_empty() {
             return;
         }
-        let Ok(existing) = self.store.existing(&ids).await else { return };
+        let Ok(existing) = self.store.existing(&ids).await else {
+            return;
+        };
         for id in &existing {
             self.promises.kept(id);
         }
@@ -109,21 +121,37 @@ impl Rebuilder {
         Some(reserved.into_iter().map(message).collect())
     }
 
-    async fn give_up(&self, sku: &Sku, mut foreign: HashMap<String, OrderMessage>) -> Result<usize, StoreError> {
+    async fn give_up(
+        &self,
+        sku: &Sku,
+        mut foreign: HashMap<String, OrderMessage>,
+    ) -> Result<usize, StoreError> {
         let promises = self.promises.of_sku(sku);
         for promise in &promises {
             foreign.remove(&promise.order.order_id);
         }
-        let (granted, unsure): (Vec<Promise>, Vec<Promise>) =
-            promises.into_iter().partition(|promise| promise.state == PromiseState::Granted);
+        let (granted, unsure): (Vec<Promise>, Vec<Promise>) = promises
+            .into_iter()
+            .partition(|promise| promise.state == PromiseState::Granted);
         let message = |promise: &Promise| OrderMessage::clone(&promise.order);
-        let lost: Vec<OrderMessage> = granted.iter().map(message).chain(foreign.into_values()).collect();
+        let lost: Vec<OrderMessage> = granted
+            .iter()
+            .map(message)
+            .chain(foreign.into_values())
+            .collect();
         let never_asked: Vec<OrderMessage> = unsure.iter().map(message).collect();
 
         let never_applied = self.store.reject(&lost, NEVER_APPLIED).await?;
-        let never_reserved = self.store.reject(&never_asked, reason::NEVER_RESERVED).await?;
-        self.metrics.never_applied.increment(never_applied.len() as u64);
-        self.metrics.broken_promises.increment(never_applied.len() as u64);
+        let never_reserved = self
+            .store
+            .reject(&never_asked, reason::NEVER_RESERVED)
+            .await?;
+        self.metrics
+            .never_applied
+            .increment(never_applied.len() as u64);
+        self.metrics
+            .broken_promises
+            .increment(never_applied.len() as u64);
         for message in lost.iter().chain(&never_asked) {
             self.promises.kept(&message.order_id);
         }

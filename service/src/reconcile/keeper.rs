@@ -46,7 +46,9 @@ impl Keeper {
             while let Some(done) = restoring.try_join_next() {
                 match done {
                     Ok(name) => drop(at_work.remove(&name)),
-                    Err(error) => tracing::error!(%error, "a rebuild ended unexpectedly; its SKU stays closed"),
+                    Err(error) => {
+                        tracing::error!(%error, "a rebuild ended unexpectedly; its SKU stays closed");
+                    }
                 }
             }
         }
@@ -59,8 +61,9 @@ impl Keeper {
             return;
         }
         let stock = &self.rebuilder.stock;
-        let is_foreign =
-            stock.lane(sku.keys.slot).is_some_and(|lane| lane.identity.number != sku.verified_on());
+        let is_foreign = stock
+            .lane(sku.keys.slot)
+            .is_some_and(|lane| lane.identity.number != sku.verified_on());
         if is_foreign || sku.is_suspect() {
             stock.pause(sku);
         }
@@ -75,7 +78,12 @@ impl Keeper {
                 Err(error) => {
                     let text = error.to_string();
                     if text != said {
-                        tracing::warn!(sale = sku.sale, sku = sku.sku, reason = text, "SKU stays closed for now");
+                        tracing::warn!(
+                            sale = sku.sale,
+                            sku = sku.sku,
+                            reason = text,
+                            "SKU stays closed for now"
+                        );
                         said = text;
                     }
                     tokio::time::sleep(RETRY_INTERVAL).await;
@@ -90,16 +98,26 @@ impl Keeper {
         match self.step {
             RebuildStep::FromStore => self.rebuilder.close_drain_rebuild(sku).await?,
             #[cfg(feature = "mutants")]
-            RebuildStep::Skipped => crate::mutants::reopen_without_rebuild::step(&self.rebuilder, sku).await?,
+            RebuildStep::Skipped => {
+                crate::mutants::reopen_without_rebuild::step(&self.rebuilder, sku).await?;
+            }
         }
         Ok(self.open(sku).await?)
     }
 
     /// Opens in Redis, then here, unless an operator closed the SKU in between.
     async fn open(&self, sku: &Sku) -> Result<(), StockError> {
-        self.rebuilder.stock.set_gate(sku, sku.epoch(), Gate::Open).await?;
+        self.rebuilder
+            .stock
+            .set_gate(sku, sku.epoch(), Gate::Open)
+            .await?;
         if sku.move_gate(Gate::Paused, Gate::Open) {
-            tracing::info!(sale = sku.sale, sku = sku.sku, epoch = sku.epoch(), "gate open again");
+            tracing::info!(
+                sale = sku.sale,
+                sku = sku.sku,
+                epoch = sku.epoch(),
+                "gate open again"
+            );
         } else {
             self.rebuilder.close_in_redis(sku).await;
         }

@@ -31,7 +31,12 @@ pub enum RebuildError {
     #[error("{sale}/{sku} is not in MySQL; put the SKU first")]
     Missing { sale: String, sku: String },
     #[error("{sale}/{sku} differs after the rebuild: {first} ({count} differences); warm up again")]
-    Mismatch { sale: String, sku: String, first: Mismatch, count: usize },
+    Mismatch {
+        sale: String,
+        sku: String,
+        first: Box<Mismatch>,
+        count: usize,
+    },
 }
 
 /// Closes, drains, rebuilds and compares.
@@ -74,23 +79,41 @@ impl Rebuilder {
 
     async fn rebuild(&self, sku: &Sku) -> Result<(), RebuildError> {
         let _no_release = sku.movement.write().await;
-        let image = self.store.sku_images(&sku.sale).await?.into_iter().find(|image| image.sku == sku.sku);
-        let missing = || RebuildError::Missing { sale: sku.sale.clone(), sku: sku.sku.clone() };
+        let image = self
+            .store
+            .sku_images(&sku.sale)
+            .await?
+            .into_iter()
+            .find(|image| image.sku == sku.sku);
+        let missing = || RebuildError::Missing {
+            sale: sku.sale.clone(),
+            sku: sku.sku.clone(),
+        };
         let image = self.image(image.ok_or_else(missing)?);
         // Rebuilt and compared on one connection, so that the identity noted is the one that was written.
         let lane = self.stock.need(sku)?;
         let epoch = self.stock.rebuild(&lane, sku, &image).await?;
-        let differences = compare(&image, &crate::stock::contents::read(&lane, &sku.keys).await.map_err(StockError::from)?);
+        let differences = compare(
+            &image,
+            &crate::stock::contents::read(&lane, &sku.keys)
+                .await
+                .map_err(StockError::from)?,
+        );
         if let Some(first) = differences.first() {
             self.metrics.rebuild_mismatches.increment(1);
             return Err(RebuildError::Mismatch {
                 sale: sku.sale.clone(),
                 sku: sku.sku.clone(),
-                first: first.clone(),
+                first: Box::new(first.clone()),
                 count: differences.len(),
             });
         }
-        sku.accept(image.orders.iter().filter_map(|order| OrderId::parse(&order.order_id)));
+        sku.accept(
+            image
+                .orders
+                .iter()
+                .filter_map(|order| OrderId::parse(&order.order_id)),
+        );
         sku.rebuilt(image.rules, epoch, lane.identity.number);
         tracing::info!(
             sale = sku.sale,
@@ -105,7 +128,8 @@ impl Rebuilder {
     }
 
     fn image(&self, image: SkuImage) -> Image {
-        let deadline_ms = clock::now_ms() + u64::try_from(self.hold.as_millis()).unwrap_or(u64::MAX);
+        let deadline_ms =
+            clock::now_ms() + u64::try_from(self.hold.as_millis()).unwrap_or(u64::MAX);
         let order = |order: crate::store::ImageOrder| ImageOrder {
             order_id: order.order_id,
             user: order.user,
@@ -113,7 +137,9 @@ impl Rebuilder {
             state: match order.state {
                 OrderState::Created => ImageState::Reserved,
                 OrderState::Paid => ImageState::Paid,
-                OrderState::Cancelled | OrderState::Expired | OrderState::Rejected => ImageState::Released,
+                OrderState::Cancelled | OrderState::Expired | OrderState::Rejected => {
+                    ImageState::Released
+                }
             },
             deadline_ms,
         };

@@ -28,8 +28,14 @@ pub struct Releases {
 impl Releases {
     /// An order has just been cancelled in MySQL: release it now, or leave it to the sweep.
     pub async fn after(&self, order_id: &str) {
-        let Ok(Some(row)) = self.store.order(order_id).await else { return self.wake() };
-        let release = ReleaseRow { order_id: row.order_id, sale: row.sale, sku: row.sku };
+        let Ok(Some(row)) = self.store.order(order_id).await else {
+            return self.wake();
+        };
+        let release = ReleaseRow {
+            order_id: row.order_id,
+            sale: row.sale,
+            sku: row.sku,
+        };
         if self.release(&release).await {
             if let Err(error) = self.store.mark_released(&[release.order_id]).await {
                 tracing::debug!(%error, "release is done but not marked; it will be repeated, which changes nothing");
@@ -77,7 +83,9 @@ impl Releases {
     /// True if Redis has given the units back, now or before.
     async fn release(&self, row: &ReleaseRow) -> bool {
         // A SKU that nobody sells here has nothing in Redis to give back.
-        let Some(sku) = self.catalogue.find(&row.sale, &row.sku) else { return true };
+        let Some(sku) = self.catalogue.find(&row.sale, &row.sku) else {
+            return true;
+        };
         let _no_rebuild = sku.movement.read().await;
         match self.stock.release(&sku, &row.order_id).await {
             Ok(released) => {

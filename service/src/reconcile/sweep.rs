@@ -52,7 +52,12 @@ impl Sweep {
             if sku.gate() != Gate::Open || !sku.marks.any_sold_out() {
                 continue;
             }
-            if self.stock.available(&sku).await.is_ok_and(|available| available > 0) {
+            if self
+                .stock
+                .available(&sku)
+                .await
+                .is_ok_and(|available| available > 0)
+            {
                 sku.marks.clear();
             }
         }

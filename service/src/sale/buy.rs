@@ -58,7 +58,8 @@ pub fn is_sale_name(text: &str) -> bool {
 }
 
 fn is_name(text: &str, length_max: usize) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'{' | b'}' | b'|' | b'"' | b'\\');
+    let is_allowed =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'{' | b'}' | b'|' | b'"' | b'\\');
     (1..=length_max).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
@@ -107,7 +108,8 @@ impl Shop {
             request_id: purchase.request_id.to_string(),
             at_ms: clock::now_ms(),
         };
-        let reserved = tokio::spawn(async move { shop.serve(&admitted, order_id, order).await }).await;
+        let reserved =
+            tokio::spawn(async move { shop.serve(&admitted, order_id, order).await }).await;
         reserved.unwrap_or(Answer::Refused(Reason::QueueUnavailable))
     }
 
@@ -118,7 +120,11 @@ impl Shop {
         };
         let refuse = |reason| {
             let order_id = purchase.order_id();
-            if sku.has_accepted(&order_id) { Answer::Same(order_id) } else { Answer::Refused(reason) }
+            if sku.has_accepted(&order_id) {
+                Answer::Same(order_id)
+            } else {
+                Answer::Refused(reason)
+            }
         };
         let entered = sku.enter().map_err(|gate| refuse(at_gate(gate)))?;
         if let Some(reason) = refusal(&sku, &purchase.user, purchase.quantity) {
@@ -128,7 +134,11 @@ impl Shop {
             return Err(refuse(Reason::Paused));
         }
         let seat = self.room.sit().ok_or_else(|| refuse(Reason::Busy))?;
-        Ok(Admitted { sku, _entered: entered, _seat: seat })
+        Ok(Admitted {
+            sku,
+            _entered: entered,
+            _seat: seat,
+        })
     }
 
     /// Waits for a counter and submits, unless memory knows better by then.
@@ -166,7 +176,9 @@ fn refusal(sku: &Sku, user: &str, quantity: u32) -> Option<Reason> {
         Some(Reason::NotStarted)
     } else if rules.ends_at_ms > 0 && now_ms >= rules.ends_at_ms {
         Some(Reason::Ended)
-    } else if (rules.limit_per_user > 0 && quantity > rules.limit_per_user) || sku.marks.is_limited(user, quantity) {
+    } else if (rules.limit_per_user > 0 && quantity > rules.limit_per_user)
+        || sku.marks.is_limited(user, quantity)
+    {
         Some(Reason::LimitReached)
     } else if sku.marks.is_sold_out(quantity) {
         Some(Reason::SoldOut)
@@ -200,9 +212,15 @@ mod tests {
 
     #[test]
     fn names_with_separators_are_no_names() {
-        for (text, expected) in
-            [("sku-1", true), ("", false), ("a b", false), ("a|b", false), ("{a}", false), ("ü", false), ("a\0", false)]
-        {
+        for (text, expected) in [
+            ("sku-1", true),
+            ("", false),
+            ("a b", false),
+            ("a|b", false),
+            ("{a}", false),
+            ("ü", false),
+            ("a\0", false),
+        ] {
             assert_eq!(is_name(text, 8), expected, "{text}");
         }
         assert!(!is_name("123456789", 8));
@@ -211,7 +229,11 @@ mod tests {
     #[test]
     fn memory_refuses_what_cannot_win_and_nothing_else() {
         let now = clock::now_ms();
-        let rules = |starts_at_ms, ends_at_ms| Rules { limit_per_user: 2, starts_at_ms, ends_at_ms };
+        let rules = |starts_at_ms, ends_at_ms| Rules {
+            limit_per_user: 2,
+            starts_at_ms,
+            ends_at_ms,
+        };
         let cases = [
             (rules(0, 0), 1, None),
             (rules(0, 0), 3, Some(Reason::LimitReached)),
@@ -220,11 +242,18 @@ mod tests {
         ];
         for (rules, quantity, expected) in cases {
             let sku = Sku::new("s", "k", rules, Gate::Open);
-            assert_eq!(refusal(&sku, "u", quantity), expected, "{rules:?} {quantity}");
+            assert_eq!(
+                refusal(&sku, "u", quantity),
+                expected,
+                "{rules:?} {quantity}"
+            );
         }
         let sku = Sku::new("s", "k", Rules::default(), Gate::Open);
         sku.marks.sold_out(sku.marks.generation(), 2);
-        assert_eq!([1, 2].map(|q| refusal(&sku, "u", q)), [None, Some(Reason::SoldOut)]);
+        assert_eq!(
+            [1, 2].map(|q| refusal(&sku, "u", q)),
+            [None, Some(Reason::SoldOut)]
+        );
     }
 
     #[test]
@@ -234,7 +263,13 @@ mod tests {
             let told = answer(id, Submitted::Decided(reserved));
             assert_ne!(told, Answer::Refused(Reason::SoldOut));
         }
-        assert_eq!(answer(id, Submitted::QueueUnavailable), Answer::Refused(Reason::QueueUnavailable));
-        assert_eq!(answer(id, Submitted::Decided(Reserved::Unknown)), Answer::Queued(id));
+        assert_eq!(
+            answer(id, Submitted::QueueUnavailable),
+            Answer::Refused(Reason::QueueUnavailable)
+        );
+        assert_eq!(
+            answer(id, Submitted::Decided(Reserved::Unknown)),
+            Answer::Queued(id)
+        );
     }
 }

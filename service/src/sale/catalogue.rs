@@ -24,18 +24,30 @@ impl Catalogue {
 
     #[must_use]
     pub fn of_sale(&self, sale: &str) -> Vec<Arc<Sku>> {
-        self.sales.load().get(sale).map(|skus| skus.values().cloned().collect()).unwrap_or_default()
+        self.sales
+            .load()
+            .get(sale)
+            .map(|skus| skus.values().cloned().collect())
+            .unwrap_or_default()
     }
 
     /// All SKUs of this name, whatever the sale.
     #[must_use]
     pub fn named(&self, sku: &str) -> Vec<Arc<Sku>> {
-        self.sales.load().values().filter_map(|skus| skus.get(sku).cloned()).collect()
+        self.sales
+            .load()
+            .values()
+            .filter_map(|skus| skus.get(sku).cloned())
+            .collect()
     }
 
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Sku>> {
-        self.sales.load().values().flat_map(|skus| skus.values().cloned()).collect()
+        self.sales
+            .load()
+            .values()
+            .flat_map(|skus| skus.values().cloned())
+            .collect()
     }
 
     /// The SKU as it is known, or as given if it is new.
@@ -46,7 +58,10 @@ impl Catalogue {
         }
         let new = Arc::new(Sku::new(sale, sku, rules, gate));
         let mut sales = Sales::clone(&self.sales.load());
-        sales.entry(sale.to_owned()).or_default().insert(sku.to_owned(), Arc::clone(&new));
+        sales
+            .entry(sale.to_owned())
+            .or_default()
+            .insert(sku.to_owned(), Arc::clone(&new));
         self.sales.store(Arc::new(sales));
         new
     }
@@ -66,6 +81,13 @@ mod tests {
         catalogue.get_or_add("s2", "a", Rules::default(), Gate::Prepared);
         assert!(catalogue.find("s1", "b").is_none());
         assert!(catalogue.find("s3", "a").is_none());
-        assert_eq!((catalogue.of_sale("s1").len(), catalogue.named("a").len(), catalogue.all().len()), (1, 2, 2));
+        assert_eq!(
+            (
+                catalogue.of_sale("s1").len(),
+                catalogue.named("a").len(),
+                catalogue.all().len()
+            ),
+            (1, 2, 2)
+        );
     }
 }

@@ -40,12 +40,18 @@ impl Desk {
     /// # Errors
     /// MySQL does not answer.
     pub async fn status(&self, order_id: &str) -> Result<Option<OrderStatus>, StoreError> {
-        let row = |row: OrderRow| OrderStatus { state: row.state.as_str(), reason: row.reason };
+        let row = |row: OrderRow| OrderStatus {
+            state: row.state.as_str(),
+            reason: row.reason,
+        };
         if let Some(found) = self.store.order(order_id).await? {
             return Ok(Some(row(found)));
         }
         if self.is_queued(order_id) {
-            return Ok(Some(OrderStatus { state: QUEUED, reason: None }));
+            return Ok(Some(OrderStatus {
+                state: QUEUED,
+                reason: None,
+            }));
         }
         Ok(self.store.order(order_id).await?.map(row))
     }
@@ -67,7 +73,10 @@ impl Desk {
     pub async fn cancel(&self, order_id: &str) -> Result<Change, StoreError> {
         let mut transition = self.store.cancel(order_id).await?;
         if transition == Transition::NotFound
-            && let Some(promise) = self.promises.get(order_id).filter(|p| p.state != PromiseState::Asked)
+            && let Some(promise) = self
+                .promises
+                .get(order_id)
+                .filter(|p| p.state != PromiseState::Asked)
         {
             transition = self.store.cancel_unapplied(&promise.order).await?;
             self.promises.kept(order_id);
@@ -79,7 +88,9 @@ impl Desk {
     }
 
     fn is_queued(&self, order_id: &str) -> bool {
-        self.promises.get(order_id).is_some_and(|promise| promise.state != PromiseState::Asked)
+        self.promises
+            .get(order_id)
+            .is_some_and(|promise| promise.state != PromiseState::Asked)
     }
 }
 

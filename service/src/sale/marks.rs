@@ -71,7 +71,9 @@ impl Marks {
 
     /// Redis, asked in generation `asked`, refused this user `quantity` units more.
     pub fn limited(&self, asked: Generation, user: &str, quantity: u32) {
-        let Ok(mut users) = self.limited_from.write() else { return };
+        let Ok(mut users) = self.limited_from.write() else {
+            return;
+        };
         if self.generation() == asked && users.len() < USERS_MAX {
             let from = users.entry(user.to_owned()).or_insert(quantity);
             *from = quantity.min(*from);
@@ -97,12 +99,18 @@ mod tests {
         let marks = Marks::default();
         assert!(!marks.is_sold_out(u32::MAX - 1));
         marks.sold_out(marks.generation(), 3);
-        assert_eq!([2, 3, 4].map(|quantity| marks.is_sold_out(quantity)), [false, true, true]);
+        assert_eq!(
+            [2, 3, 4].map(|quantity| marks.is_sold_out(quantity)),
+            [false, true, true]
+        );
         marks.sold_out(marks.generation(), 1);
         assert!(marks.is_sold_out(1));
 
         marks.limited(marks.generation(), "u1", 2);
-        assert_eq!([1, 2].map(|quantity| marks.is_limited("u1", quantity)), [false, true]);
+        assert_eq!(
+            [1, 2].map(|quantity| marks.is_limited("u1", quantity)),
+            [false, true]
+        );
         assert!(!marks.is_limited("u2", 2));
     }
 

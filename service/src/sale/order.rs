@@ -15,7 +15,8 @@ impl OrderId {
     /// The parts are joined by NUL, which none of them may contain (the gateway checks).
     #[must_use]
     pub fn derive(sale: &str, sku: &str, user: &str, request_id: &str) -> Self {
-        let mut name = Vec::with_capacity(sale.len() + sku.len() + user.len() + request_id.len() + 3);
+        let mut name =
+            Vec::with_capacity(sale.len() + sku.len() + user.len() + request_id.len() + 3);
         for (index, part) in [sale, sku, user, request_id].into_iter().enumerate() {
             if index > 0 {
                 name.push(0);
@@ -28,7 +29,8 @@ impl OrderId {
     /// Reads the 32 hexadecimal digits that `Display` writes; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let plain =
+            text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if !plain {
             return None;
         }
@@ -59,7 +61,9 @@ pub struct OrderMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {
     /// Units are held; `remaining` are left for others.
-    Granted { remaining: i64 },
+    Granted {
+        remaining: i64,
+    },
     /// The ledger already knows the order: reserved or released before.
     Duplicate,
     SoldOut,
@@ -102,7 +106,12 @@ mod tests {
     fn only_what_display_writes_is_read_back() {
         let id = OrderId::derive("a", "b", "c", "d");
         assert_eq!(OrderId::parse(&id.to_string()), Some(id));
-        for text in ["", "x", "6F1D58A62C0E5B0F9A3E7D4190C2B8E4", "6f1d58a6-2c0e-5b0f-9a3e-7d4190c2b8e4"] {
+        for text in [
+            "",
+            "x",
+            "6F1D58A62C0E5B0F9A3E7D4190C2B8E4",
+            "6f1d58a6-2c0e-5b0f-9a3e-7d4190c2b8e4",
+        ] {
             assert_eq!(OrderId::parse(text), None, "{text}");
         }
     }

@@ -35,8 +35,14 @@ pub struct Promises(Mutex<HashMap<String, Promise>>);
 impl Promises {
     /// To be called before the reservation is sent. An order that is here already stays as it is.
     pub fn asked(&self, order: &Arc<OrderMessage>) {
-        let new = || Promise { order: Arc::clone(order), state: PromiseState::Asked, since: Instant::now() };
-        self.entries().entry(order.order_id.clone()).or_insert_with(new);
+        let new = || Promise {
+            order: Arc::clone(order),
+            state: PromiseState::Asked,
+            since: Instant::now(),
+        };
+        self.entries()
+            .entry(order.order_id.clone())
+            .or_insert_with(new);
     }
 
     pub fn granted(&self, order: &Arc<OrderMessage>) {
@@ -45,7 +51,9 @@ impl Promises {
 
     /// A grant stays one, whatever another attempt of the same request lost.
     pub fn unknown(&self, order: &Arc<OrderMessage>) {
-        let is_granted = self.get(&order.order_id).is_some_and(|known| known.state == PromiseState::Granted);
+        let is_granted = self
+            .get(&order.order_id)
+            .is_some_and(|known| known.state == PromiseState::Granted);
         if !is_granted {
             self.set(order, PromiseState::Unknown);
         }
@@ -54,7 +62,10 @@ impl Promises {
     /// The reservation was refused. What another attempt of the same request got stays.
     pub fn refused(&self, order_id: &str) {
         let mut entries = self.entries();
-        if entries.get(order_id).is_some_and(|known| known.state == PromiseState::Asked) {
+        if entries
+            .get(order_id)
+            .is_some_and(|known| known.state == PromiseState::Asked)
+        {
             entries.remove(order_id);
         }
     }
@@ -71,7 +82,8 @@ impl Promises {
 
     #[must_use]
     pub fn of_sku(&self, sku: &Sku) -> Vec<Promise> {
-        let is_of = |promise: &&Promise| promise.order.sku == sku.sku && promise.order.sale == sku.sale;
+        let is_of =
+            |promise: &&Promise| promise.order.sku == sku.sku && promise.order.sale == sku.sale;
         self.entries().values().filter(is_of).cloned().collect()
     }
 
@@ -79,11 +91,19 @@ impl Promises {
     #[must_use]
     pub fn older_than(&self, age: Duration) -> HashSet<String> {
         let is_old = |(_, promise): &(&String, &Promise)| promise.since.elapsed() > age;
-        self.entries().iter().filter(is_old).map(|(id, _)| id.clone()).collect()
+        self.entries()
+            .iter()
+            .filter(is_old)
+            .map(|(id, _)| id.clone())
+            .collect()
     }
 
     fn set(&self, order: &Arc<OrderMessage>, state: PromiseState) {
-        let promise = Promise { order: Arc::clone(order), state, since: Instant::now() };
+        let promise = Promise {
+            order: Arc::clone(order),
+            state,
+            since: Instant::now(),
+        };
         self.entries().insert(order.order_id.clone(), promise);
     }
 
@@ -121,11 +141,17 @@ mod tests {
         promises.granted(&order("b"));
         promises.refused("b");
         promises.unknown(&order("b"));
-        assert_eq!(promises.get("b").map(|p| p.state), Some(PromiseState::Granted));
+        assert_eq!(
+            promises.get("b").map(|p| p.state),
+            Some(PromiseState::Granted)
+        );
 
         promises.unknown(&order("c"));
         promises.refused("c");
-        assert_eq!(promises.get("c").map(|p| p.state), Some(PromiseState::Unknown));
+        assert_eq!(
+            promises.get("c").map(|p| p.state),
+            Some(PromiseState::Unknown)
+        );
     }
 
     #[test]
@@ -133,7 +159,13 @@ mod tests {
         let promises = Promises::default();
         let sku = |name: &str| Sku::new("s", name, Rules::default(), Gate::Open);
         promises.granted(&order("a"));
-        assert_eq!((promises.of_sku(&sku("k")).len(), promises.of_sku(&sku("other")).len()), (1, 0));
+        assert_eq!(
+            (
+                promises.of_sku(&sku("k")).len(),
+                promises.of_sku(&sku("other")).len()
+            ),
+            (1, 0)
+        );
         assert!(promises.kept("a").is_some());
         assert!(promises.of_sku(&sku("k")).is_empty());
         assert!(promises.kept("a").is_none());

@@ -36,7 +36,9 @@ impl Settler {
 
     /// False once another attempt, the consumer or the keeper has decided the order.
     fn is_unknown(&self, order: &OrderMessage) -> bool {
-        self.promises.get(&order.order_id).is_some_and(|promise| promise.state == PromiseState::Unknown)
+        self.promises
+            .get(&order.order_id)
+            .is_some_and(|promise| promise.state == PromiseState::Unknown)
     }
 
     /// One try; true if the order is settled.
@@ -57,7 +59,11 @@ impl Settler {
     }
 
     async fn reject(&self, order: &OrderMessage) -> bool {
-        match self.store.reject(std::slice::from_ref(order), reason::NEVER_RESERVED).await {
+        match self
+            .store
+            .reject(std::slice::from_ref(order), reason::NEVER_RESERVED)
+            .await
+        {
             Ok(_) => {
                 self.metrics.settled_refused.increment(1);
                 self.promises.kept(&order.order_id);

@@ -99,7 +99,9 @@ impl Sku {
 
     /// Moves the gate only if it stands where the caller believes; says whether it did.
     pub fn move_gate(&self, from: Gate, to: Gate) -> bool {
-        self.gate.compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.gate
+            .compare_exchange(from as u8, to as u8, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
     }
 
     #[must_use]
@@ -149,7 +151,9 @@ impl Sku {
 
     #[must_use]
     pub fn has_accepted(&self, order_id: &OrderId) -> bool {
-        self.accepted.read().is_ok_and(|accepted| accepted.contains(order_id))
+        self.accepted
+            .read()
+            .is_ok_and(|accepted| accepted.contains(order_id))
     }
 
     pub fn accept(&self, order_ids: impl IntoIterator<Item = OrderId>) {

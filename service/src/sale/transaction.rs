@@ -59,12 +59,18 @@ impl ReserveTransaction {
             Ok(None) => {}
             Err(_) => return Decision::Unknown,
         }
-        match self.promises.get(&message.order_id).map(|promise| promise.state) {
+        match self
+            .promises
+            .get(&message.order_id)
+            .map(|promise| promise.state)
+        {
             Some(PromiseState::Granted) => return Decision::Commit,
             Some(PromiseState::Asked) => return Decision::Unknown,
             Some(PromiseState::Unknown) | None => {}
         }
-        let Some(sku) = self.catalogue.find(&message.sale, &message.sku) else { return Decision::Unknown };
+        let Some(sku) = self.catalogue.find(&message.sale, &message.sku) else {
+            return Decision::Unknown;
+        };
         if sku.gate() == Gate::Paused || !self.stock.is_ready(&sku) {
             return Decision::Unknown;
         }
@@ -72,7 +78,13 @@ impl ReserveTransaction {
     }
 
     /// Keeps what an outcome teaches: promises, marks, and work for the settler.
-    fn note(&self, sku: &Arc<Sku>, order: &Arc<OrderMessage>, asked: Generation, outcome: Reserved) {
+    fn note(
+        &self,
+        sku: &Arc<Sku>,
+        order: &Arc<OrderMessage>,
+        asked: Generation,
+        outcome: Reserved,
+    ) {
         let id = &order.order_id;
         match outcome {
             Reserved::Granted { .. } => self.promises.granted(order),
@@ -88,7 +100,10 @@ impl ReserveTransaction {
             Reserved::LimitReached => sku.marks.limited(asked, &order.user, order.quantity),
             _ => {}
         }
-        if matches!(outcome, Reserved::Granted { .. } | Reserved::Unknown | Reserved::Duplicate) {
+        if matches!(
+            outcome,
+            Reserved::Granted { .. } | Reserved::Unknown | Reserved::Duplicate
+        ) {
             sku.accept(OrderId::parse(id));
         }
     }

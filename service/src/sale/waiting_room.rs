@@ -21,7 +21,10 @@ pub struct Seat {
 impl WaitingRoom {
     #[must_use]
     pub fn new(seats: NonZeroUsize, counters: NonZeroUsize) -> Self {
-        Self { seats: Arc::new(Semaphore::new(seats.get())), counters: Semaphore::new(counters.get()) }
+        Self {
+            seats: Arc::new(Semaphore::new(seats.get())),
+            counters: Semaphore::new(counters.get()),
+        }
     }
 
     #[must_use]

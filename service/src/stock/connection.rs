@@ -24,7 +24,9 @@ pub async fn open(address: &NodeAddress) -> Result<MultiplexedConnection, RedisE
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_TIMEOUT))
         .set_response_timeout(Some(RESPONSE_TIMEOUT));
-    Client::open(info)?.get_multiplexed_async_connection_with_config(&config).await
+    Client::open(info)?
+        .get_multiplexed_async_connection_with_config(&config)
+        .await
 }
 
 /// What a node says of itself.
@@ -42,14 +44,21 @@ pub struct Vitals {
 /// Those of the connection.
 pub async fn vitals(connection: &mut MultiplexedConnection) -> Result<Vitals, RedisError> {
     let mut pipe = redis::pipe();
-    pipe.cmd("INFO").arg("server").cmd("INFO").arg("replication");
+    pipe.cmd("INFO")
+        .arg("server")
+        .cmd("INFO")
+        .arg("replication");
     let (server, replication): (String, String) = pipe.query_async(connection).await?;
     Ok(read_vitals(&server, &replication))
 }
 
 fn read_vitals(server: &str, replication: &str) -> Vitals {
     let field = |info: &str, name: &str| {
-        info.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned()
+        info.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
     };
     let online = |line: &&str| line.starts_with("slave") && line.contains("state=online");
     let replicas = replication.lines().filter(online).count();
@@ -68,7 +77,11 @@ mod tests {
     fn vitals_are_read_from_info() {
         let server = "# Server\r\nredis_version:7.0.15\r\nrun_id:abc\r\n";
         let primary = "role:master\r\nconnected_slaves:2\r\nslave0:ip=127.0.0.1,port=1,state=online,offset=1,lag=0\r\nslave1:ip=127.0.0.1,port=2,state=wait_bgsave,offset=0,lag=0\r\n";
-        let expected = Vitals { run_id: "abc".into(), is_primary: true, replicas_online: 1 };
+        let expected = Vitals {
+            run_id: "abc".into(),
+            is_primary: true,
+            replicas_online: 1,
+        };
         assert_eq!(read_vitals(server, primary), expected);
         let replica = read_vitals(server, "role:slave\r\nslave_repl_offset:9\r\n");
         assert!(!replica.is_primary);

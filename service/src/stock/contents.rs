@@ -26,7 +26,11 @@ pub async fn read(lane: &Lane, keys: &Keys) -> Result<Contents, ContentsError> {
     let mut cmd = redis::cmd("HMGET");
     cmd.arg(&keys.stock).arg("available").arg("limit");
     let (available, limit) = decode(&keys.stock, lane.call(&cmd).await?)?;
-    let mut contents = Contents { available, limit, ..Contents::default() };
+    let mut contents = Contents {
+        available,
+        limit,
+        ..Contents::default()
+    };
     for (user, units) in hash(lane, &keys.held).await? {
         let units = units.parse().map_err(|_| damaged(&keys.held, &units))?;
         contents.held.insert(user, units);
@@ -55,5 +59,8 @@ fn decode<T: redis::FromRedisValue>(key: &str, value: Value) -> Result<T, Conten
 }
 
 fn damaged(key: &str, reason: &str) -> ContentsError {
-    ContentsError::Damaged { key: key.to_owned(), reason: reason.to_owned() }
+    ContentsError::Damaged {
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+    }
 }

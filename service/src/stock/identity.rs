@@ -22,9 +22,15 @@ impl Identities {
     pub fn of(&self, node_id: &str, run_id: &str) -> Arc<Identity> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = known.len() as u64 + 1;
-        let identity = known.entry((node_id.to_owned(), run_id.to_owned())).or_insert_with(|| {
-            Arc::new(Identity { number, node_id: node_id.to_owned(), run_id: run_id.to_owned() })
-        });
+        let identity = known
+            .entry((node_id.to_owned(), run_id.to_owned()))
+            .or_insert_with(|| {
+                Arc::new(Identity {
+                    number,
+                    node_id: node_id.to_owned(),
+                    run_id: run_id.to_owned(),
+                })
+            });
         Arc::clone(identity)
     }
 }
@@ -38,7 +44,14 @@ mod tests {
         let identities = Identities::default();
         let first = identities.of("node", "run1");
         assert_eq!(identities.of("node", "run1"), first);
-        let others = [identities.of("node", "run2"), identities.of("node2", "run1")];
-        assert!(others.iter().all(|other| other.number != first.number && other.number != 0));
+        let others = [
+            identities.of("node", "run2"),
+            identities.of("node2", "run1"),
+        ];
+        assert!(
+            others
+                .iter()
+                .all(|other| other.number != first.number && other.number != 0)
+        );
     }
 }

@@ -111,25 +111,60 @@ pub fn compare(image: &Image, contents: &Contents) -> Vec<Mismatch> {
             found.push(Mismatch { what, redis, mysql });
         }
     };
-    differ("available".into(), text(contents.available), image.available.to_string());
-    differ("limit".into(), text(contents.limit), image.rules.limit_per_user.to_string());
+    differ(
+        "available".into(),
+        text(contents.available),
+        image.available.to_string(),
+    );
+    differ(
+        "limit".into(),
+        text(contents.limit),
+        image.rules.limit_per_user.to_string(),
+    );
 
     let mut held = BTreeMap::<&str, i64>::new();
-    for order in image.orders.iter().filter(|order| order.state != ImageState::Released) {
+    for order in image
+        .orders
+        .iter()
+        .filter(|order| order.state != ImageState::Released)
+    {
         *held.entry(&order.user).or_default() += i64::from(order.quantity);
     }
     for (user, units) in &held {
-        differ(format!("units held by user {user}"), text(contents.held.get(*user)), units.to_string());
+        differ(
+            format!("units held by user {user}"),
+            text(contents.held.get(*user)),
+            units.to_string(),
+        );
     }
-    for (user, units) in contents.held.iter().filter(|(user, _)| !held.contains_key(user.as_str())) {
-        differ(format!("units held by user {user}"), units.to_string(), "nothing".into());
+    for (user, units) in contents
+        .held
+        .iter()
+        .filter(|(user, _)| !held.contains_key(user.as_str()))
+    {
+        differ(
+            format!("units held by user {user}"),
+            units.to_string(),
+            "nothing".into(),
+        );
     }
     for order in &image.orders {
-        let entry = contents.ledger.get(&order.order_id).and_then(|entry| entry.split('|').next());
-        differ(format!("ledger of order {}", order.order_id), text(entry), order.state.ledger_word().into());
+        let entry = contents
+            .ledger
+            .get(&order.order_id)
+            .and_then(|entry| entry.split('|').next());
+        differ(
+            format!("ledger of order {}", order.order_id),
+            text(entry),
+            order.state.ledger_word().into(),
+        );
     }
     let (redis, mysql) = (contents.ledger.len(), image.orders.len());
-    differ("ledger entries".into(), redis.to_string(), mysql.to_string());
+    differ(
+        "ledger entries".into(),
+        redis.to_string(),
+        mysql.to_string(),
+    );
     found
 }
 
@@ -151,7 +186,11 @@ mod tests {
         };
         Image {
             available: 5,
-            rules: Rules { limit_per_user: 4, starts_at_ms: 0, ends_at_ms: 0 },
+            rules: Rules {
+                limit_per_user: 4,
+                starts_at_ms: 0,
+                ends_at_ms: 0,
+            },
             orders: vec![
                 order("a", "u1", ImageState::Reserved),
                 order("b", "u1", ImageState::Paid),
@@ -181,28 +220,45 @@ mod tests {
 
     #[test]
     fn every_kind_of_difference_is_found_and_named() {
-        let cases: [(&str, fn(&mut Contents)); 8] = [
+        type Damage = fn(&mut Contents);
+        fn hold(contents: &mut Contents, user: &str, units: i64) {
+            contents.held.insert(user.into(), units);
+        }
+        fn write(contents: &mut Contents, id: &str, entry: &str) {
+            contents.ledger.insert(id.into(), entry.into());
+        }
+        let cases: [(&str, Damage); 8] = [
             ("available", |c| c.available = Some(6)),
             ("available", |c| c.available = None),
             ("limit", |c| c.limit = Some(5)),
-            ("units held by user u1", |c| drop(c.held.insert("u1".into(), 2))),
-            ("units held by user u9", |c| drop(c.held.insert("u9".into(), 1))),
-            ("ledger of order c", |c| drop(c.ledger.insert("c".into(), "reserved|u2|2|9|".into()))),
-            ("ledger of order a", |c| drop(c.ledger.remove("a"))),
-            ("ledger entries", |c| drop(c.ledger.insert("d".into(), "reserved|u3|2|9|".into()))),
+            ("units held by user u1", |c| hold(c, "u1", 2)),
+            ("units held by user u9", |c| hold(c, "u9", 1)),
+            ("ledger of order c", |c| write(c, "c", "reserved|u2|2|9|")),
+            ("ledger of order a", |c| c.ledger.retain(|id, _| id != "a")),
+            ("ledger entries", |c| write(c, "d", "reserved|u3|2|9|")),
         ];
         for (what, damage) in cases {
             let mut damaged = contents();
             damage(&mut damaged);
             let found = compare(&image(), &damaged);
-            assert!(found.iter().any(|mismatch| mismatch.what == what), "{what}: {found:?}");
+            assert!(
+                found.iter().any(|mismatch| mismatch.what == what),
+                "{what}: {found:?}"
+            );
         }
     }
 
     #[test]
     fn a_ledger_entry_is_read_with_or_without_its_request_id() {
         let entry = LedgerEntry::parse("reserved|u1|2|99|r|7").unwrap();
-        assert_eq!((entry.state.as_str(), entry.quantity, entry.request_id.as_str()), ("reserved", 2, "r|7"));
+        assert_eq!(
+            (
+                entry.state.as_str(),
+                entry.quantity,
+                entry.request_id.as_str()
+            ),
+            ("reserved", 2, "r|7")
+        );
         assert_eq!(LedgerEntry::parse("refused||0|0|").unwrap().request_id, "");
         assert_eq!(LedgerEntry::parse("reserved|u1"), None);
     }

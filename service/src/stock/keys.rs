@@ -41,7 +41,11 @@ impl Keys {
 fn slot_of(tag: &[u8]) -> u16 {
     let crc = tag.iter().fold(0u16, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
-            if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 }
+            if crc & 0x8000 == 0 {
+                crc << 1
+            } else {
+                (crc << 1) ^ 0x1021
+            }
         })
     });
     crc % SLOTS
@@ -62,6 +66,9 @@ mod tests {
     #[test]
     fn all_keys_carry_the_prefix_and_the_tag() {
         let keys = Keys::new("s1", "k1");
-        assert_eq!(keys.all().map(|key| key.starts_with("fs:{s1:k1}:")), [true; 4]);
+        assert_eq!(
+            keys.all().map(|key| key.starts_with("fs:{s1:k1}:")),
+            [true; 4]
+        );
     }
 }

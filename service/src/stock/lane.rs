@@ -81,16 +81,23 @@ impl Lane {
         identify: impl FnOnce(&Primary, &Vitals) -> Arc<Identity>,
         parts: Arc<LaneParts>,
     ) -> Result<Self, LaneError> {
-        let fail = |source| LaneError::Redis { primary: primary.address.to_string(), source };
+        let fail = |source| LaneError::Redis {
+            primary: primary.address.to_string(),
+            source,
+        };
         let mut connection = connection::open(&primary.address).await.map_err(fail)?;
         let vitals = connection::vitals(&mut connection).await.map_err(fail)?;
         if !vitals.is_primary {
-            return Err(LaneError::NotPrimary { address: primary.address.to_string() });
+            return Err(LaneError::NotPrimary {
+                address: primary.address.to_string(),
+            });
         }
         parts.scripts.load(&mut connection).await.map_err(fail)?;
         let identity = identify(&primary, &vitals);
         let shared = Arc::new(Shared::default());
-        shared.replicas_online.store(vitals.replicas_online, Ordering::Relaxed);
+        shared
+            .replicas_online
+            .store(vitals.replicas_online, Ordering::Relaxed);
         let (requests, inbox) = mpsc::channel(ROUND_MAX * ROUNDS_IN_FLIGHT);
         let runner = Runner {
             identity: Arc::clone(&identity),
@@ -99,7 +106,14 @@ impl Lane {
             parts: Arc::clone(&parts),
         };
         tokio::spawn(runner.run(inbox));
-        Ok(Self { primary, identity, requests, connection, shared, parts })
+        Ok(Self {
+            primary,
+            identity,
+            requests,
+            connection,
+            shared,
+            parts,
+        })
     }
 
     #[must_use]
@@ -117,7 +131,12 @@ impl Lane {
         let hold_ms = u64::try_from(self.parts.hold.as_millis()).unwrap_or(u64::MAX);
         let deadline_ms = order.at_ms.saturating_add(hold_ms);
         let (answer, answered) = oneshot::channel();
-        let reservation = Reservation { sku, order, deadline_ms, answer };
+        let reservation = Reservation {
+            sku,
+            order,
+            deadline_ms,
+            answer,
+        };
         if self.is_closed() || self.requests.send(reservation).await.is_err() {
             return Reserved::Unavailable;
         }
@@ -132,16 +151,23 @@ impl Lane {
     /// See [`LaneError`]. The command may have been carried out.
     pub async fn call(&self, cmd: &Cmd) -> Result<Value, LaneError> {
         let answer = self.connection.clone().send_packed_command(cmd).await;
-        answer.and_then(Value::extract_error).map_err(|source| self.failed(source))
+        answer
+            .and_then(Value::extract_error)
+            .map_err(|source| self.failed(source))
     }
 
     /// Asks again who answers; closes the lane if it is not the same process, or no primary.
     pub async fn probe(&self) {
         match connection::vitals(&mut self.connection.clone()).await {
             Err(source) => drop(self.failed(source)),
-            Ok(vitals) if vitals.run_id != self.identity.run_id => self.close("another process answers"),
+            Ok(vitals) if vitals.run_id != self.identity.run_id => {
+                self.close("another process answers");
+            }
             Ok(vitals) if !vitals.is_primary => self.close("it is no primary any more"),
-            Ok(vitals) => self.shared.replicas_online.store(vitals.replicas_online, Ordering::Relaxed),
+            Ok(vitals) => self
+                .shared
+                .replicas_online
+                .store(vitals.replicas_online, Ordering::Relaxed),
         }
     }
 
@@ -149,7 +175,10 @@ impl Lane {
         if source.kind() != redis::ErrorKind::Server(redis::ServerErrorKind::ResponseError) {
             self.close(&source.to_string());
         }
-        LaneError::Redis { primary: self.primary.address.to_string(), source }
+        LaneError::Redis {
+            primary: self.primary.address.to_string(),
+            source,
+        }
     }
 }
 
@@ -162,7 +191,12 @@ impl Drop for Lane {
 impl Shared {
     fn close(&self, parts: &LaneParts, identity: &Identity, reason: &str) {
         if !self.is_closed.swap(true, Ordering::SeqCst) {
-            tracing::warn!(node = identity.node_id, run = identity.run_id, reason, "lane to Redis primary closed");
+            tracing::warn!(
+                node = identity.node_id,
+                run = identity.run_id,
+                reason,
+                "lane to Redis primary closed"
+            );
             self.closing.notify_one();
             parts.closed.notify_one();
         }
@@ -226,7 +260,8 @@ impl Runner {
             Ok(answer) => self.answer(batches, answer),
             Err(error) => {
                 let outcome = outcome::of_error(&error);
-                self.shared.close(&self.parts, &self.identity, &error.to_string());
+                self.shared
+                    .close(&self.parts, &self.identity, &error.to_string());
                 for reservation in batches.into_iter().flat_map(|batch| batch.reservations) {
                     reservation.settle(outcome);
                 }
@@ -239,7 +274,14 @@ impl Runner {
         let now_ms = crate::sale::clock::now_ms();
         match self.parts.reserve_step {
             ReserveStep::Atomic => {
-                round::send(&mut connection, &self.parts.scripts, batches, now_ms, self.ack()).await
+                round::send(
+                    &mut connection,
+                    &self.parts.scripts,
+                    batches,
+                    now_ms,
+                    self.ack(),
+                )
+                .await
             }
             #[cfg(feature = "mutants")]
             ReserveStep::ReadThenDecrement => {
@@ -262,7 +304,12 @@ impl Runner {
         let is_replicated = answer.replicas.is_some_and(|replicas| replicas > 0);
         for (batch, answer) in batches.into_iter().zip(answer.batches) {
             self.parts.metrics.batch(batch.reservations.len());
-            self.note(&batch.sku, answer.remaining, &answer.outcomes, is_replicated);
+            self.note(
+                &batch.sku,
+                answer.remaining,
+                &answer.outcomes,
+                is_replicated,
+            );
             for (reservation, outcome) in batch.reservations.into_iter().zip(answer.outcomes) {
                 reservation.settle(outcome);
             }
@@ -270,15 +317,24 @@ impl Runner {
     }
 
     fn note(&self, sku: &Sku, remaining: i64, outcomes: &[Reserved], is_replicated: bool) {
-        let granted = outcomes.iter().filter(|outcome| matches!(outcome, Reserved::Granted { .. })).count();
+        let granted = outcomes
+            .iter()
+            .filter(|outcome| matches!(outcome, Reserved::Granted { .. }))
+            .count();
         self.parts.metrics.granted(granted, is_replicated);
         if remaining < 0 {
             self.parts.metrics.negative_stock.increment(1);
-            tracing::error!(sale = sku.sale, sku = sku.sku, remaining, "ALERT: negative stock in Redis");
+            tracing::error!(
+                sale = sku.sale,
+                sku = sku.sku,
+                remaining,
+                "ALERT: negative stock in Redis"
+            );
             sku.suspect();
         }
         if outcomes.contains(&Reserved::Unavailable) || outcomes.contains(&Reserved::Unknown) {
-            self.shared.close(&self.parts, &self.identity, "a batch was not carried out");
+            self.shared
+                .close(&self.parts, &self.identity, "a batch was not carried out");
         }
     }
 }

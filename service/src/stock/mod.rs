@@ -40,7 +40,11 @@ pub enum StockError {
     #[error("{script} answered {answer:?}")]
     Answer { script: &'static str, answer: Value },
     #[error("gate of {sale}/{sku} did not move: {answer}")]
-    Gate { sale: String, sku: String, answer: String },
+    Gate {
+        sale: String,
+        sku: String,
+        answer: String,
+    },
 }
 
 /// What the ledger says of an order.
@@ -83,13 +87,16 @@ impl Stock {
     /// The SKU can be reserved right now: its primary is the process it was verified on.
     #[must_use]
     pub fn is_ready(&self, sku: &Sku) -> bool {
-        self.lane(sku.keys.slot).is_some_and(|lane| lane.identity.number == sku.verified_on())
+        self.lane(sku.keys.slot)
+            .is_some_and(|lane| lane.identity.number == sku.verified_on())
     }
 
     /// Reserves. If another process answers for the SKU's slot than the one its stock was verified
     /// on, nothing is sent and the gate closes.
     pub async fn reserve(&self, sku: &Arc<Sku>, order: Arc<OrderMessage>) -> Reserved {
-        let Some(lane) = self.lane(sku.keys.slot) else { return Reserved::Unavailable };
+        let Some(lane) = self.lane(sku.keys.slot) else {
+            return Reserved::Unavailable;
+        };
         if lane.identity.number != sku.verified_on() {
             self.pause(sku);
             return Reserved::Unavailable;
@@ -112,12 +119,17 @@ impl Stock {
     /// # Errors
     /// No lane, or the call failed: it may have been carried out, and may be repeated.
     pub async fn release(&self, sku: &Sku, order_id: &str) -> Result<Released, StockError> {
-        let answer = self.call(sku, &self.parts.scripts.release(&sku.keys, order_id)).await?;
+        let answer = self
+            .call(sku, &self.parts.scripts.release(&sku.keys, order_id))
+            .await?;
         let (is_new, remaining): (i64, i64) = parse("release.lua", answer)?;
         if is_new == 1 {
             self.parts.metrics.releases.increment(1);
         }
-        Ok(Released { is_new: is_new == 1, remaining })
+        Ok(Released {
+            is_new: is_new == 1,
+            remaining,
+        })
     }
 
     /// Asks the ledger about an order; an order it does not know can never be reserved afterwards.
@@ -125,12 +137,17 @@ impl Stock {
     /// # Errors
     /// As for [`Self::release`].
     pub async fn settle(&self, sku: &Sku, order_id: &str) -> Result<Settled, StockError> {
-        let answer = self.call(sku, &self.parts.scripts.settle(&sku.keys, order_id)).await?;
+        let answer = self
+            .call(sku, &self.parts.scripts.settle(&sku.keys, order_id))
+            .await?;
         match parse::<String>("settle.lua", answer.clone())?.as_str() {
             "reserved" => Ok(Settled::Reserved),
             "released" => Ok(Settled::Released),
             "refused" => Ok(Settled::Refused),
-            _ => Err(StockError::Answer { script: "settle.lua", answer }),
+            _ => Err(StockError::Answer {
+                script: "settle.lua",
+                answer,
+            }),
         }
     }
 
@@ -138,7 +155,11 @@ impl Stock {
     ///
     /// # Errors
     /// No lane, or the call failed.
-    pub async fn look_up(&self, sku: &Sku, order_id: &str) -> Result<Option<LedgerEntry>, StockError> {
+    pub async fn look_up(
+        &self,
+        sku: &Sku,
+        order_id: &str,
+    ) -> Result<Option<LedgerEntry>, StockError> {
         let mut cmd = redis::cmd("HGET");
         cmd.arg(&sku.keys.ledger).arg(order_id);
         let entry: Option<String> = parse("ledger", self.call(sku, &cmd).await?)?;
@@ -171,7 +192,9 @@ impl Stock {
     pub async fn reserved(&self, sku: &Sku) -> Result<Vec<(String, LedgerEntry)>, StockError> {
         let ledger = self.contents(sku).await?.ledger.into_iter();
         let entries = ledger.filter_map(|(id, entry)| Some((id, LedgerEntry::parse(&entry)?)));
-        Ok(entries.filter(|(_, entry)| entry.state == "reserved").collect())
+        Ok(entries
+            .filter(|(_, entry)| entry.state == "reserved")
+            .collect())
     }
 
     /// The epoch that Redis has.
@@ -203,12 +226,18 @@ impl Stock {
     /// The epoch is stale, the SKU is missing, or the call failed.
     pub async fn set_gate(&self, sku: &Sku, epoch: u64, gate: Gate) -> Result<(), StockError> {
         let word = if gate == Gate::Open { "open" } else { "closed" };
-        let answer = self.call(sku, &self.parts.scripts.gate(&sku.keys, epoch, word)).await?;
+        let answer = self
+            .call(sku, &self.parts.scripts.gate(&sku.keys, epoch, word))
+            .await?;
         let answer: String = parse("gate.lua", answer)?;
         if answer == word {
             return Ok(());
         }
-        Err(StockError::Gate { sale: sku.sale.clone(), sku: sku.sku.clone(), answer })
+        Err(StockError::Gate {
+            sale: sku.sale.clone(),
+            sku: sku.sku.clone(),
+            answer,
+        })
     }
 
     /// The open lane of a SKU.
@@ -216,7 +245,9 @@ impl Stock {
     /// # Errors
     /// There is none at the moment.
     pub fn need(&self, sku: &Sku) -> Result<Arc<Lane>, StockError> {
-        self.lane(sku.keys.slot).ok_or(StockError::NoLane { slot: sku.keys.slot })
+        self.lane(sku.keys.slot).ok_or(StockError::NoLane {
+            slot: sku.keys.slot,
+        })
     }
 
     async fn call(&self, sku: &Sku, cmd: &Cmd) -> Result<Value, StockError> {

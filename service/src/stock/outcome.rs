@@ -16,25 +16,38 @@ pub struct BatchAnswer {
 /// script may have run.
 #[must_use]
 pub fn read_batch(value: Value, count: usize) -> BatchAnswer {
-    let unknown = BatchAnswer { remaining: 0, outcomes: vec![Reserved::Unknown; count] };
+    let unknown = BatchAnswer {
+        remaining: 0,
+        outcomes: vec![Reserved::Unknown; count],
+    };
     let items = match value {
         Value::Array(items) => items,
         Value::ServerError(error) => {
             let outcome = of_error(&RedisError::from(error));
-            return BatchAnswer { remaining: 0, outcomes: vec![outcome; count] };
+            return BatchAnswer {
+                remaining: 0,
+                outcomes: vec![outcome; count],
+            };
         }
         _ => return unknown,
     };
-    let Some((Value::Int(remaining), codes)) = items.split_first() else { return unknown };
+    let Some((Value::Int(remaining), codes)) = items.split_first() else {
+        return unknown;
+    };
     if codes.len() != count {
         return unknown;
     }
-    BatchAnswer { remaining: *remaining, outcomes: codes.iter().map(|code| of_code(code, *remaining)).collect() }
+    BatchAnswer {
+        remaining: *remaining,
+        outcomes: codes.iter().map(|code| of_code(code, *remaining)).collect(),
+    }
 }
 
 /// The words that `reserve.lua` answers with.
 fn of_code(code: &Value, remaining: i64) -> Reserved {
-    let Value::BulkString(word) = code else { return Reserved::Unknown };
+    let Value::BulkString(word) = code else {
+        return Reserved::Unknown;
+    };
     match word.as_slice() {
         b"granted" => Reserved::Granted { remaining },
         b"duplicate" => Reserved::Duplicate,
@@ -83,8 +96,14 @@ mod tests {
     use super::*;
 
     fn answer(remaining: i64, codes: &[&str]) -> Value {
-        let codes = codes.iter().map(|code| Value::BulkString(code.as_bytes().to_vec()));
-        Value::Array(std::iter::once(Value::Int(remaining)).chain(codes).collect())
+        let codes = codes
+            .iter()
+            .map(|code| Value::BulkString(code.as_bytes().to_vec()));
+        Value::Array(
+            std::iter::once(Value::Int(remaining))
+                .chain(codes)
+                .collect(),
+        )
     }
 
     #[test]
@@ -104,13 +123,22 @@ mod tests {
             ("something else", Reserved::Unknown),
         ];
         for (word, outcome) in cases {
-            assert_eq!(read_batch(answer(7, &[word]), 1).outcomes, [outcome], "{word}");
+            assert_eq!(
+                read_batch(answer(7, &[word]), 1).outcomes,
+                [outcome],
+                "{word}"
+            );
         }
     }
 
     #[test]
     fn an_answer_of_another_shape_is_unknown() {
-        let shapes = [Value::Nil, Value::Int(3), Value::Array(vec![]), answer(1, &["granted"])];
+        let shapes = [
+            Value::Nil,
+            Value::Int(3),
+            Value::Array(vec![]),
+            answer(1, &["granted"]),
+        ];
         for value in shapes {
             assert_eq!(read_batch(value, 2).outcomes, [Reserved::Unknown; 2]);
         }
@@ -119,15 +147,34 @@ mod tests {
     #[test]
     fn only_errors_before_the_script_ran_prove_that_nothing_happened() {
         let cases = [
-            (ErrorKind::Server(ServerErrorKind::Moved), Reserved::Unavailable),
-            (ErrorKind::Server(ServerErrorKind::ReadOnly), Reserved::Unavailable),
-            (ErrorKind::Server(ServerErrorKind::ClusterDown), Reserved::Unavailable),
-            (ErrorKind::Server(ServerErrorKind::NoScript), Reserved::Unavailable),
-            (ErrorKind::Server(ServerErrorKind::ResponseError), Reserved::Unknown),
+            (
+                ErrorKind::Server(ServerErrorKind::Moved),
+                Reserved::Unavailable,
+            ),
+            (
+                ErrorKind::Server(ServerErrorKind::ReadOnly),
+                Reserved::Unavailable,
+            ),
+            (
+                ErrorKind::Server(ServerErrorKind::ClusterDown),
+                Reserved::Unavailable,
+            ),
+            (
+                ErrorKind::Server(ServerErrorKind::NoScript),
+                Reserved::Unavailable,
+            ),
+            (
+                ErrorKind::Server(ServerErrorKind::ResponseError),
+                Reserved::Unknown,
+            ),
             (ErrorKind::Io, Reserved::Unknown),
         ];
         for (kind, outcome) in cases {
-            assert_eq!(of_error(&RedisError::from((kind, "test"))), outcome, "{kind:?}");
+            assert_eq!(
+                of_error(&RedisError::from((kind, "test"))),
+                outcome,
+                "{kind:?}"
+            );
         }
     }
 }

@@ -91,19 +91,29 @@ pub async fn send(
         pipe.add_command(reserve_call(scripts, batch, now_ms));
     }
     if let ReplicaAck::Within(wait) = ack {
-        pipe.cmd("WAIT").arg(1).arg(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        pipe.cmd("WAIT")
+            .arg(1)
+            .arg(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     }
-    let answers = connection.send_packed_commands(&pipe, 0, pipe.len()).await?;
+    let answers = connection
+        .send_packed_commands(&pipe, 0, pipe.len())
+        .await?;
     Ok(read(answers, batches))
 }
 
 fn reserve_call(scripts: &Scripts, batch: &Batch, now_ms: u64) -> redis::Cmd {
     let mut cmd = scripts.reserve.call(&batch.sku.keys.all());
-    let deadline_ms = batch.reservations.first().map_or(now_ms, |first| first.deadline_ms);
+    let deadline_ms = batch
+        .reservations
+        .first()
+        .map_or(now_ms, |first| first.deadline_ms);
     cmd.arg(batch.sku.epoch()).arg(now_ms).arg(deadline_ms);
     for reservation in &batch.reservations {
         let order = &reservation.order;
-        cmd.arg(&order.order_id).arg(&order.user).arg(order.quantity).arg(&order.request_id);
+        cmd.arg(&order.order_id)
+            .arg(&order.user)
+            .arg(order.quantity)
+            .arg(&order.request_id);
     }
     cmd
 }
@@ -111,7 +121,10 @@ fn reserve_call(scripts: &Scripts, batch: &Batch, now_ms: u64) -> redis::Cmd {
 fn read(answers: Vec<Value>, batches: &[Batch]) -> RoundAnswer {
     let mut answers = answers.into_iter();
     let read_one = |batch: &Batch| {
-        outcome::read_batch(answers.next().unwrap_or(Value::Nil), batch.reservations.len())
+        outcome::read_batch(
+            answers.next().unwrap_or(Value::Nil),
+            batch.reservations.len(),
+        )
     };
     let batches = batches.iter().map(read_one).collect();
     let replicas = match answers.next() {
@@ -147,7 +160,12 @@ mod tests {
             at_ms: 0,
         };
         let (answer, _) = oneshot::channel();
-        Reservation { sku: Arc::clone(sku), order: Arc::new(order), deadline_ms: 0, answer }
+        Reservation {
+            sku: Arc::clone(sku),
+            order: Arc::new(order),
+            deadline_ms: 0,
+            answer,
+        }
     }
 
     #[test]
@@ -155,11 +173,18 @@ mod tests {
         let skus = ["a", "b"].map(|sku| Arc::new(Sku::new("s", sku, Rules::default(), Gate::Open)));
         let requests = (0..150).map(|id| reservation(&skus[usize::from(id % 3 == 0)], id));
         let batches = into_batches(requests);
-        let sizes: Vec<_> =
-            batches.iter().map(|batch| (batch.sku.sku.as_str(), batch.reservations.len())).collect();
+        let sizes: Vec<_> = batches
+            .iter()
+            .map(|batch| (batch.sku.sku.as_str(), batch.reservations.len()))
+            .collect();
         assert_eq!(sizes, [("b", 50), ("a", 64), ("a", 36)]);
         for batch in &batches {
-            assert!(batch.reservations.iter().all(|one| Arc::ptr_eq(&one.sku, &batch.sku)));
+            assert!(
+                batch
+                    .reservations
+                    .iter()
+                    .all(|one| Arc::ptr_eq(&one.sku, &batch.sku))
+            );
         }
     }
 

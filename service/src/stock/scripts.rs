@@ -2,8 +2,8 @@
 
 use redis::{Cmd, RedisError, Script, aio::MultiplexedConnection};
 
-use super::keys::Keys;
 use super::image::Image;
+use super::keys::Keys;
 
 /// One script, with its digest.
 #[derive(Debug)]
@@ -15,7 +15,10 @@ pub struct LuaScript {
 impl LuaScript {
     #[must_use]
     pub fn new(text: &'static str) -> Self {
-        Self { text, sha1: Script::new(text).get_hash().to_owned() }
+        Self {
+            text,
+            sha1: Script::new(text).get_hash().to_owned(),
+        }
     }
 
     /// `EVALSHA` with its keys; arguments are appended by the caller.
@@ -31,7 +34,11 @@ impl LuaScript {
     /// # Errors
     /// Those of the connection.
     pub async fn load(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
-        redis::cmd("SCRIPT").arg("LOAD").arg(self.text).exec_async(connection).await
+        redis::cmd("SCRIPT")
+            .arg("LOAD")
+            .arg(self.text)
+            .exec_async(connection)
+            .await
     }
 }
 
@@ -63,7 +70,13 @@ impl Scripts {
     /// # Errors
     /// Those of the connection.
     pub async fn load(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
-        for script in [&self.reserve, &self.release, &self.settle, &self.rebuild, &self.gate] {
+        for script in [
+            &self.reserve,
+            &self.release,
+            &self.settle,
+            &self.rebuild,
+            &self.gate,
+        ] {
             script.load(connection).await?;
         }
         Ok(())
@@ -95,10 +108,15 @@ impl Scripts {
     #[must_use]
     pub fn rebuild(&self, keys: &Keys, epoch_min: u64, image: &Image) -> Cmd {
         let mut cmd = self.rebuild.call(&keys.all());
-        cmd.arg(epoch_min).arg(image.available).arg(image.rules.limit_per_user);
-        cmd.arg(image.rules.starts_at_ms).arg(image.rules.ends_at_ms);
+        cmd.arg(epoch_min)
+            .arg(image.available)
+            .arg(image.rules.limit_per_user);
+        cmd.arg(image.rules.starts_at_ms)
+            .arg(image.rules.ends_at_ms);
         for order in &image.orders {
-            cmd.arg(&order.order_id).arg(order.state.word()).arg(&order.user);
+            cmd.arg(&order.order_id)
+                .arg(order.state.word())
+                .arg(&order.user);
             cmd.arg(order.quantity).arg(order.deadline_ms);
         }
         cmd

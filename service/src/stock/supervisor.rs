@@ -35,10 +35,21 @@ impl Supervisor {
     /// A supervisor and the handle through which its lanes are used.
     #[must_use]
     pub fn new(scout: Scout, parts: LaneParts) -> (Self, Stock) {
-        let (parts, view) = (Arc::new(parts), Arc::new(ArcSwap::from_pointee(View::default())));
-        let stock = Stock { view: Arc::clone(&view), parts: Arc::clone(&parts) };
-        let supervisor =
-            Self { scout, identities: Arc::default(), parts, view, trouble: String::new() };
+        let (parts, view) = (
+            Arc::new(parts),
+            Arc::new(ArcSwap::from_pointee(View::default())),
+        );
+        let stock = Stock {
+            view: Arc::clone(&view),
+            parts: Arc::clone(&parts),
+        };
+        let supervisor = Self {
+            scout,
+            identities: Arc::default(),
+            parts,
+            view,
+            trouble: String::new(),
+        };
         (supervisor, stock)
     }
 
@@ -46,8 +57,11 @@ impl Supervisor {
     pub async fn run(mut self) {
         loop {
             self.look().await;
-            let interval =
-                if self.view.load().is_complete() { PROBE_INTERVAL } else { SEARCH_INTERVAL };
+            let interval = if self.view.load().is_complete() {
+                PROBE_INTERVAL
+            } else {
+                SEARCH_INTERVAL
+            };
             // A lane that closes is replaced at once, but a dead server is not asked in a busy loop.
             let hurry = async {
                 tokio::time::sleep(SEARCH_INTERVAL).await;
@@ -76,7 +90,11 @@ impl Supervisor {
     async fn probe(&self, topology: &Topology) {
         let mut probes = JoinSet::new();
         for lane in self.view.load().lanes() {
-            if topology.ranges.iter().any(|range| range.primary == lane.primary) {
+            if topology
+                .ranges
+                .iter()
+                .any(|range| range.primary == lane.primary)
+            {
                 probes.spawn(async move { lane.probe().await });
             } else {
                 lane.close("the cluster has another primary for its slots");
@@ -96,7 +114,11 @@ impl Supervisor {
         for primary in topology.ranges.iter().map(|range| &range.primary) {
             if !lanes.contains_key(primary) && !asked.contains(primary) {
                 asked.push(primary.clone());
-                opening.spawn(open(primary.clone(), Arc::clone(&self.identities), Arc::clone(&self.parts)));
+                opening.spawn(open(
+                    primary.clone(),
+                    Arc::clone(&self.identities),
+                    Arc::clone(&self.parts),
+                ));
             }
         }
         let mut trouble = String::new();
@@ -116,7 +138,9 @@ impl Supervisor {
             end: range.end,
             lane: lanes.get(&range.primary).cloned(),
         });
-        self.view.store(Arc::new(View { ranges: ranges.collect() }));
+        self.view.store(Arc::new(View {
+            ranges: ranges.collect(),
+        }));
     }
 
     fn report(&mut self, trouble: String) {
@@ -134,7 +158,8 @@ async fn open(
     identities: Arc<Identities>,
     parts: Arc<LaneParts>,
 ) -> Result<Lane, super::lane::LaneError> {
-    let identify = |primary: &Primary, vitals: &Vitals| identities.of(&primary.node_id, &vitals.run_id);
+    let identify =
+        |primary: &Primary, vitals: &Vitals| identities.of(&primary.node_id, &vitals.run_id);
     let lane = Lane::open(primary, identify, Arc::clone(&parts)).await?;
     parts.metrics.lanes_opened.increment(1);
     tracing::info!(

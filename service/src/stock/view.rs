@@ -23,7 +23,11 @@ impl View {
     pub fn lane(&self, slot: u16) -> Option<Arc<Lane>> {
         let behind = self.ranges.partition_point(|range| range.start <= slot);
         let range = self.ranges.get(behind.checked_sub(1)?)?;
-        if slot <= range.end { range.lane.clone() } else { None }
+        if slot <= range.end {
+            range.lane.clone()
+        } else {
+            None
+        }
     }
 
     /// Every slot of the cluster has an open lane.

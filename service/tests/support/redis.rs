@@ -1,32 +1,28 @@
 //! Redis servers for tests: each a cluster of one node that owns every slot.
 
 use std::path::PathBuf;
-use std::process::Child;
 use std::time::Duration;
 
 use flashsale::settings::NodeAddress;
 use flashsale::stock::connection;
 use redis::aio::MultiplexedConnection;
 
-use super::supervised::{free_port, start};
+use super::supervised::{Supervised, free_port};
 
 /// A running server. Dropped, it stops.
 pub struct RedisNode {
     pub address: NodeAddress,
+    arguments: Vec<String>,
     folder: PathBuf,
-    supervisor: Child,
+    server: Supervised,
 }
 
 impl RedisNode {
     /// Starts a server and waits until its cluster works.
     pub async fn start() -> Self {
         let port = free_port();
-        Self::start_on(port).await
-    }
-
-    async fn start_on(port: u16) -> Self {
-        let folder = std::env::temp_dir().join(format!("flashsale-redis-{}-{port}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let name = format!("flashsale-redis-{}-{port}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         let flag = |name: &str, value: &str| [format!("--{name}"), value.to_owned()];
         let arguments = [
             flag("port", &port.to_string()),
@@ -35,22 +31,43 @@ impl RedisNode {
             flag("save", ""),
             flag("cluster-enabled", "yes"),
             flag("cluster-port", &free_port().to_string()),
-            // The next run keeps the node id: only the run id tells it apart.
-            flag("cluster-config-file", &format!("../flashsale-nodes-{}-{port}.conf", std::process::id())),
         ];
-        let supervisor = start(&folder, "redis-server", arguments.as_flattened());
-        let node = Self { address: NodeAddress { host: "127.0.0.1".into(), port }, folder, supervisor };
+        let arguments = arguments.as_flattened().to_vec();
+        let server = Supervised::start(&folder, "redis-server", &arguments);
+        let address = NodeAddress {
+            host: "127.0.0.1".into(),
+            port,
+        };
+        let node = Self {
+            address,
+            arguments,
+            folder,
+            server,
+        };
         node.join().await;
         node
     }
 
-    /// Kills the server and starts another one, empty, at the same address with the same node id.
+    /// Kill -9, then another process at the same address, with the same node id and no data.
     pub async fn restart_empty(self) -> Self {
-        let port = self.address.port;
-        let mut supervisor = self.supervisor;
-        drop(supervisor.stdin.take());
-        tokio::task::spawn_blocking(move || supervisor.wait()).await.unwrap().unwrap();
-        Self::start_on(port).await
+        let Self {
+            address,
+            arguments,
+            folder,
+            server,
+        } = self;
+        tokio::task::spawn_blocking(move || server.kill())
+            .await
+            .unwrap();
+        let server = Supervised::start(&folder, "redis-server", &arguments);
+        let node = Self {
+            address,
+            arguments,
+            folder,
+            server,
+        };
+        node.join().await;
+        node
     }
 
     pub async fn connect(&self) -> MultiplexedConnection {
@@ -60,17 +77,28 @@ impl RedisNode {
             }
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
-        panic!("Redis did not come up; see server.log in {}", self.folder.display());
+        panic!(
+            "Redis did not come up; see server.log in {}",
+            self.folder.display()
+        );
     }
 
     /// Takes all slots, unless an earlier run has, and waits until the cluster works.
     async fn join(&self) {
-        let mut connection = self.connect().await;
-        let _taken: Result<(), _> =
-            redis::cmd("CLUSTER").arg("ADDSLOTSRANGE").arg(0).arg(16383).exec_async(&mut connection).await;
+        let mut redis = self.connect().await;
+        let mut take = redis::cmd("CLUSTER");
+        let _taken: Result<(), _> = take
+            .arg("ADDSLOTSRANGE")
+            .arg(0)
+            .arg(16383)
+            .exec_async(&mut redis)
+            .await;
         for _ in 0..200 {
-            let info: String =
-                redis::cmd("CLUSTER").arg("INFO").query_async(&mut connection).await.unwrap();
+            let info: String = redis::cmd("CLUSTER")
+                .arg("INFO")
+                .query_async(&mut redis)
+                .await
+                .unwrap();
             if info.contains("cluster_state:ok") {
                 return;
             }
