@@ -19,9 +19,10 @@ pub(super) const IN_FLIGHT_MAX: usize = LISTENER_THREADS - CHECK_BACKS_AT_ONCE a
 const LISTENER_QUEUE: usize = 4_096;
 /// A listener may wait for Redis; longer than any time-out there.
 const LISTENER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Heartbeats tell the broker where to send check-backs; after a cut connection that must not take 30 s.
-const HEARTBEAT_EVERY: Duration = Duration::from_secs(3);
-const ROUTE_REFRESH_EVERY: Duration = Duration::from_secs(5);
+/// Heartbeats tell the broker where to send check-backs; after a cut connection that must not take 30 s. The
+/// library accepts no less than 10 s.
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
+const ROUTE_REFRESH_EVERY: Duration = Duration::from_secs(10);
 
 struct Host {
     runtime: Arc<ClientRuntime>,
