@@ -95,8 +95,8 @@ impl RocketMq {
         };
         format!(
             "brokerIP1=127.0.0.1\nlistenPort={}\nbindAddress={bind}\nstorePathRootDir={store}\n\
-             storePathCommitLog={store}/commitlog\nflushDiskType=SYNC_FLUSH\ntransactionTimeOut=1000\n\
-             transactionCheckInterval=1000\nmappedFileSizeCommitLog=67108864\n\
+             storePathCommitLog={store}/commitlog\nflushDiskType=SYNC_FLUSH\ntransactionTimeOut=3000\n\
+             transactionCheckInterval=1000\ntransactionOpBatchInterval=500\nmappedFileSizeCommitLog=67108864\n\
              maxTransferCountOnMessageInMemory=1024\nmaxTransferBytesOnMessageInMemory=4194304\n",
             self.port,
             store = self.folder.join("store").display(),

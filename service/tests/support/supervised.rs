@@ -5,6 +5,7 @@
 //! kills the server at once and keeps the folder for the next start.
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -18,8 +19,9 @@ if [ "$order" = kill ]; then
     exit 0
 fi
 kill -TERM "$server" 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$server" 2>/dev/null || break; sleep 0.3; done
-kill -KILL "$server" 2>/dev/null
+(sleep 5; kill -KILL "$server" 2>/dev/null) &
+wait "$server" 2>/dev/null
+kill "$!" 2>/dev/null
 rm -rf "$folder"
 "#;
 
@@ -38,6 +40,8 @@ impl Supervised {
             .arg(program)
             .args(arguments)
             .env("ROCKETMQ_HOME", folder)
+            // Ctrl-C and whoever ends the test's process group must not take the cleaning shell along.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,14 +1,16 @@
-//! The client library's runtime, one for the process, and the settings of the clients in it.
+//! The client library's runtime, one per client, and the client's settings.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rocketmq_client_rust::{ClientConfig, ClientRuntime, ClientRuntimeConfig, TelemetryHandle};
-use rocketmq_runtime::{RuntimeConfig, RuntimeOwner};
+use rocketmq_runtime::{RuntimeConfig, RuntimeOwner, ShutdownDeadline};
 
 use super::QueueError;
 
+/// Threads that move bytes; the work is done elsewhere.
+const WORKER_THREADS: usize = 2;
 /// Threads for listeners: one per transaction in flight, and some for check-backs. With the library's defaults
 /// 19 % of the transactions were dropped ("runtime capacity is exhausted") and left to check-back.
 const LISTENER_THREADS: usize = 224;
@@ -19,32 +21,64 @@ pub(super) const IN_FLIGHT_MAX: usize = LISTENER_THREADS - CHECK_BACKS_AT_ONCE a
 const LISTENER_QUEUE: usize = 4_096;
 /// A listener may wait for Redis; longer than any time-out there.
 const LISTENER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Heartbeats tell the broker where to send check-backs; after a cut connection that must not take 30 s.
-const HEARTBEAT_EVERY: Duration = Duration::from_secs(3);
-const ROUTE_REFRESH_EVERY: Duration = Duration::from_secs(5);
+/// Heartbeats tell the broker where to send check-backs; after a cut connection that must not take 30 s. The
+/// library accepts no less than 10 s.
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(10);
+const ROUTE_REFRESH_EVERY: Duration = Duration::from_secs(10);
 
-struct Host {
+/// Until a client's tasks are cut off instead of awaited.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+static CLIENTS: AtomicU64 = AtomicU64::new(0);
+
+/// The library's runtime for one client.
+///
+/// Each client has its own, because ending the runtime is the one way to be rid of a client quickly: its own
+/// shutdown waits for long polls that a dead broker never answers, and stays a member of the consumer group
+/// meanwhile. Dropping the runtime closes the connections, which the broker takes for the client's end.
+pub(super) struct Host {
     runtime: Arc<ClientRuntime>,
-    /// Kept for the life of the process: a Tokio runtime must not be dropped inside another one.
+    /// Dropped last; ends all tasks without waiting.
     _owner: RuntimeOwner,
 }
 
-static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
-static CLIENTS: AtomicU64 = AtomicU64::new(0);
+impl Host {
+    pub fn new(name: &'static str) -> Result<Self, QueueError> {
+        let wrap = |detail| QueueError::Runtime { detail };
+        let owner = RuntimeOwner::plan(configuration(name))
+            .map_err(|error| wrap(format!("{error:?}")))?
+            .build()
+            .map_err(|error| wrap(error.to_string()))?;
+        let runtime = ClientRuntime::try_new(
+            owner.root_context().component(name),
+            ClientRuntimeConfig::default(),
+            TelemetryHandle::noop(),
+        )
+        .map_err(|error| wrap(error.to_string()))?;
+        Ok(Self {
+            runtime,
+            _owner: owner,
+        })
+    }
 
-/// The process's client runtime.
-pub(super) fn runtime() -> Result<Arc<ClientRuntime>, QueueError> {
-    match HOST.get_or_init(build) {
-        Ok(host) => Ok(Arc::clone(&host.runtime)),
-        Err(detail) => Err(QueueError::Runtime {
-            detail: detail.clone(),
-        }),
+    pub fn runtime(&self) -> Arc<ClientRuntime> {
+        Arc::clone(&self.runtime)
+    }
+
+    /// Ends the client's tasks, for a second in good order and then by force.
+    pub async fn close(&self) {
+        let deadline = ShutdownDeadline::after(CLOSE_TIMEOUT);
+        let report = self.runtime.shutdown_until(deadline).await;
+        if !report.is_healthy() {
+            tracing::debug!(report = %report.to_json(), "client tasks were cut off");
+        }
     }
 }
 
-fn build() -> Result<Host, String> {
+fn configuration(name: &str) -> RuntimeConfig {
     let mut config = RuntimeConfig {
-        thread_name: "rocketmq".to_owned(),
+        worker_threads: WORKER_THREADS,
+        thread_name: name.to_owned(),
         max_blocking_threads: LISTENER_THREADS + 32,
         ..RuntimeConfig::default()
     };
@@ -54,20 +88,7 @@ fn build() -> Result<Host, String> {
     lane.max_queue_depth = LISTENER_QUEUE;
     lane.queue_timeout = LISTENER_TIMEOUT;
     lane.task_timeout = LISTENER_TIMEOUT;
-    let owner = RuntimeOwner::plan(config)
-        .map_err(|error| format!("{error:?}"))?
-        .build()
-        .map_err(|error| error.to_string())?;
-    let runtime = ClientRuntime::try_new(
-        owner.root_context().component("flashsale"),
-        ClientRuntimeConfig::default(),
-        TelemetryHandle::noop(),
-    )
-    .map_err(|error| error.to_string())?;
-    Ok(Host {
-        runtime,
-        _owner: owner,
-    })
+    config
 }
 
 /// Settings of a new client, which shares nothing with earlier ones: connections and refusals are kept by

@@ -12,9 +12,10 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use super::QueueError;
+use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
-use super::{QueueError, client};
 use crate::queue::QueueSettings;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, BATCH_MAX, Store, check_storable};
@@ -31,8 +32,8 @@ const LANES: usize = 4;
 const LANE_FILL: usize = 25;
 /// Pause before a batch that MySQL did not take is offered again.
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
-/// A client that does not end by then is abandoned.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(8);
+/// The last offsets are on their way to the broker; nothing says when they have arrived.
+const OFFSETS_PAUSE: Duration = Duration::from_millis(100);
 const REBUILD_PAUSE: Duration = Duration::from_millis(200);
 
 /// Brings committed messages to MySQL until it is stopped.
@@ -46,7 +47,13 @@ struct Shared {
     settings: QueueSettings,
     watch: BrokerWatch,
     /// None while the broker is gone.
-    client: ArcSwapOption<DefaultLitePullConsumer>,
+    client: ArcSwapOption<Client>,
+}
+
+/// One client of the library, good for one epoch of the broker.
+struct Client {
+    puller: DefaultLitePullConsumer,
+    host: Host,
 }
 
 impl Consumer {
@@ -80,7 +87,7 @@ impl Consumer {
     pub async fn lag(&self) -> Result<u64, QueueError> {
         let client = self.shared.client.load_full();
         let client = client.ok_or(QueueError::Disconnected)?;
-        offsets::lag(&client, &self.shared.settings.topic).await
+        offsets::lag(&client.puller, &self.shared.settings.topic).await
     }
 
     /// Messages can be pulled at the moment.
@@ -114,12 +121,11 @@ where
                 tracing::info!(epoch = now.epoch, "RocketMQ consumer is connected");
                 let client = Arc::new(client);
                 shared.client.store(Some(Arc::clone(&client)));
-                consume(&client, now, &health, &applier, &stopped).await;
+                consume(&client.puller, now, &health, &applier, &stopped).await;
                 shared.client.store(None);
                 // Before the next one starts: two clients would share the queues.
-                if timeout(SHUTDOWN_TIMEOUT, client.shutdown()).await.is_err() {
-                    tracing::warn!("RocketMQ consumer did not shut down in time; it is abandoned");
-                }
+                sleep(OFFSETS_PAUSE).await;
+                client.host.close().await;
             }
             Err(error) => {
                 tracing::warn!(%error, "RocketMQ consumer could not be built");
@@ -129,9 +135,10 @@ where
     }
 }
 
-async fn connect(settings: &QueueSettings) -> Result<DefaultLitePullConsumer, QueueError> {
+async fn connect(settings: &QueueSettings) -> Result<Client, QueueError> {
     let wrap = |source| QueueError::client("start the consumer", source);
-    let client = DefaultLitePullConsumer::builder(client::runtime()?)
+    let host = Host::new("rocketmq-consumer")?;
+    let puller = DefaultLitePullConsumer::builder(host.runtime())
         .client_options(client::config(&settings.namesrv).into())
         .consumer_group(settings.group.as_str())
         .consume_from_where(ConsumeFromWhere::ConsumeFromFirstOffset)
@@ -139,17 +146,17 @@ async fn connect(settings: &QueueSettings) -> Result<DefaultLitePullConsumer, Qu
         .pull_batch_size(PULL_BATCH)
         .build()
         .map_err(wrap)?;
-    client.subscribe(&settings.topic).await.map_err(wrap)?;
-    if let Err(source) = client.start().await {
-        client.shutdown().await;
+    puller.subscribe(&settings.topic).await.map_err(wrap)?;
+    if let Err(source) = puller.start().await {
+        host.close().await;
         return Err(wrap(source));
     }
-    Ok(client)
+    Ok(Client { puller, host })
 }
 
 /// Until the broker goes away or the consumer is stopped.
 async fn consume<F>(
-    client: &DefaultLitePullConsumer,
+    puller: &DefaultLitePullConsumer,
     born: Health,
     health: &watch::Receiver<Health>,
     applier: &Applier<F>,
@@ -164,25 +171,25 @@ async fn consume<F>(
             break;
         }
         // Never cancelled: the client counts what it hands out as consumed.
-        let messages = poll(client).await;
+        let messages = poll(puller).await;
         if messages.is_empty() {
-            offsets.save(client).await;
+            offsets.save(puller).await;
             continue;
         }
         let next = offsets::after(messages.iter().map(AsRef::as_ref));
         if !applier.apply(decode(&messages)).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
-        offsets.commit(client, &next).await;
+        offsets.commit(puller, &next).await;
     }
-    offsets.save(client).await;
+    offsets.save(puller).await;
 }
 
 /// The messages that are there, up to [`POLL_MAX`], waiting a little for the first.
-async fn poll(client: &DefaultLitePullConsumer) -> Vec<Arc<MessageExt>> {
-    let mut messages = client.poll_with_timeout_zero_copy(POLL_WAIT_MS).await;
+async fn poll(puller: &DefaultLitePullConsumer) -> Vec<Arc<MessageExt>> {
+    let mut messages = puller.poll_with_timeout_zero_copy(POLL_WAIT_MS).await;
     while !messages.is_empty() && messages.len() < POLL_MAX {
-        let more = client.poll_with_timeout_zero_copy(0).await;
+        let more = puller.poll_with_timeout_zero_copy(0).await;
         if more.is_empty() {
             break;
         }

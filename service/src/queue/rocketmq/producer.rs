@@ -15,10 +15,12 @@ use rocketmq_model::common::message::message_single::Message;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
 
+use super::QueueError;
+use super::client::{self, Host};
 use super::listener::{Call, Listener};
 use super::watch::BrokerWatch;
-use super::{QueueError, client};
 use crate::queue::{LocalTransaction, QueueSettings, Submitted};
 use crate::sale::order::{OrderMessage, Reserved};
 
@@ -57,6 +59,7 @@ impl Drop for Shared {
 struct Client {
     producer: TransactionMQProducer,
     epoch: u64,
+    host: Host,
 }
 
 /// What a new client needs.
@@ -187,7 +190,8 @@ impl Shared {
 
 impl<L: LocalTransaction> Recipe<L> {
     async fn build(&self, epoch: u64) -> Result<Client, QueueError> {
-        let mut producer = TransactionMQProducer::builder(client::runtime()?)
+        let host = Host::new("rocketmq-producer")?;
+        let mut producer = TransactionMQProducer::builder(host.runtime())
             .client_config(client::config(&self.settings.namesrv))
             .producer_group(format!("{}_producer", self.settings.group))
             .topics(vec![self.settings.topic.as_str()])
@@ -204,34 +208,25 @@ impl<L: LocalTransaction> Recipe<L> {
             .check_request_hold_max(CHECK_BACKS_WAITING)
             .build();
         if let Err(source) = producer.start().await {
-            producer.shutdown().await;
+            host.close().await;
             return Err(QueueError::client("start the producer", source));
         }
-        Ok(Client { producer, epoch })
+        Ok(Client {
+            producer,
+            epoch,
+            host,
+        })
     }
 }
 
 impl Client {
-    /// Shuts the client down when its last transaction has ended, or after a while.
+    /// Closes the client when its last transaction has ended, or after a while.
     async fn retire(self: Arc<Self>) {
-        let deadline = tokio::time::Instant::now() + FINISH_TIMEOUT;
-        let mut client = self;
-        loop {
-            match Arc::try_unwrap(client) {
-                Ok(mut owned) => {
-                    owned.producer.shutdown().await;
-                    return;
-                }
-                Err(_) if tokio::time::Instant::now() >= deadline => {
-                    tracing::warn!(
-                        "transactions of a replaced client did not end; it is abandoned"
-                    );
-                    return;
-                }
-                Err(shared) => client = shared,
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let deadline = Instant::now() + FINISH_TIMEOUT;
+        while Arc::strong_count(&self) > 1 && Instant::now() < deadline {
+            sleep(Duration::from_millis(50)).await;
         }
+        self.host.close().await;
     }
 }
 
@@ -259,7 +254,7 @@ async fn replace<L: LocalTransaction>(shared: std::sync::Weak<Shared>, recipe: R
             Err(error) => {
                 // The next probe that succeeds brings us here again.
                 tracing::warn!(%error, "RocketMQ producer could not be rebuilt");
-                tokio::time::sleep(REBUILD_PAUSE).await;
+                sleep(REBUILD_PAUSE).await;
                 shared.watch.suspect();
             }
         }
