@@ -6,9 +6,9 @@
     reason = "helpers of tests may panic, as tests do"
 )]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::sweep;
@@ -28,6 +28,8 @@ async fn owner() {
 
 struct Owner {
     child: Child,
+    /// Kept open: an owner whose output breaks ends otherwise.
+    _output: Lines<BufReader<ChildStdout>>,
     pids: Vec<u32>,
     scratch: PathBuf,
 }
@@ -39,9 +41,9 @@ fn start_owner(logs: &Path) -> Owner {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (mut pids, mut scratch) = (Vec::new(), None);
-    for line in lines.map(Result::unwrap) {
+    for line in lines.by_ref().map(Result::unwrap) {
         if let Some((_, pid)) = line.split_once("pid Some(") {
             pids.push(pid.trim_end_matches(')').parse().unwrap());
         }
@@ -54,6 +56,7 @@ fn start_owner(logs: &Path) -> Owner {
     }
     Owner {
         child,
+        _output: lines,
         pids,
         scratch: scratch.expect("the owner prints its scratch folder"),
     }

@@ -30,6 +30,7 @@ async fn start(test: &str) -> Stack {
         progress,
     };
     let stack = Stack::start(&options).await.expect("the stack starts");
+    assert_can_be_spawned(&stack, &options);
     println!("cold start {} ms", begun.elapsed().as_millis());
     stack
 }

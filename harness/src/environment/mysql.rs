@@ -55,18 +55,7 @@ impl Mysql {
         let dir = launcher.folder.make(COMPONENT)?;
         let init = dir.join("init.sql");
         fs::write(&init, INIT_SQL).map_err(|source| file_error("write", &init, source))?;
-        let mysql = super::with_fresh_ports(async || {
-            let port = free_port()?;
-            let process = launch(launcher, &dir, port).await?;
-            let mysql = Self {
-                process,
-                port,
-                service_port: 0,
-            };
-            mysql.wait_ready().await?;
-            Ok(mysql)
-        })
-        .await?;
+        let mysql = super::with_fresh_ports(|| Self::start_server(launcher, &dir)).await?;
         let upstream = SocketAddr::from((Ipv4Addr::LOCALHOST, mysql.port));
         Ok(Self {
             service_port: links::open(proxy, links::MYSQL, upstream).await?,

@@ -24,6 +24,7 @@ const BROKER: &str = "rocketmq-broker";
 const BROKER_NAME: &str = "broker-a";
 /// The broker's own address; it advertises 127.0.0.1, where the proxy listens on the same port.
 const BROKER_IP: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+const NAME_SERVER_CONF: &str = "bindAddress=127.0.0.1\nlistenPort={port}\n";
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl RocketMq {
         proxy: &ProxyClient,
     ) -> Result<Self, EnvironmentError> {
         let (name_server, name_server_address) =
-            super::with_fresh_ports(|| async { start_name_server(launcher) }).await?;
+            super::with_fresh_ports(|| start_name_server(launcher)).await?;
         let (broker, broker_address) =
             super::with_fresh_ports(|| start_broker(launcher, proxy, name_server_address)).await?;
         let service_port = links::open(proxy, links::ROCKETMQ_NAMESRV, name_server_address).await?;
@@ -65,15 +66,7 @@ impl RocketMq {
 
     /// Waits until the broker serves and the name server knows it.
     pub async fn wait_ready(&self) -> Result<(), EnvironmentError> {
-        let none = BTreeMap::new();
-        wait_until(&self.name_server, READY_TIMEOUT, || {
-            remoting::call(self.name_server_address, Request::ClusterInfo, &none)
-        })
-        .await?;
-        wait_until(&self.broker, READY_TIMEOUT, async || {
-            self.broker_serves().await
-        })
-        .await
+        wait_until(&self.broker, READY_TIMEOUT, || self.broker_serves()).await
     }
 
     /// The broker serves, and clients can find it; the error says what is missing.
@@ -147,6 +140,7 @@ impl RocketMq {
 
     pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
         self.name_server.start_again()?;
+        wait_for_name_server(&self.name_server, self.name_server_address).await?;
         self.broker.start_again()?;
         self.wait_ready().await
     }
@@ -167,23 +161,32 @@ impl RocketMq {
     }
 }
 
-fn start_name_server(
+/// Waits for it: a broker that finds no name server at its start tries again 10 s later.
+async fn start_name_server(
     launcher: &Arc<Launcher>,
 ) -> Result<(Arc<Process>, SocketAddr), EnvironmentError> {
     let port = free_port()?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let dir = launcher.folder.make(NAME_SERVER)?;
     let file = dir.join("namesrv.conf");
-    config::write(
-        "bindAddress=127.0.0.1\nlistenPort={port}\n",
-        &[("port", port.to_string())],
-        &file,
-    )?;
+    config::write(NAME_SERVER_CONF, &[("port", port.to_string())], &file)?;
     let args = ["-c".to_owned(), file.display().to_string()];
-    let process = Process::start(
-        launcher,
-        jvm::name_server(launcher, NAME_SERVER, dir, &args, port),
-    )?;
-    Ok((process, SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
+    let spec = jvm::name_server(launcher, NAME_SERVER, dir, &args, port);
+    let process = Process::start(launcher, spec)?;
+    wait_for_name_server(&process, address).await?;
+    Ok((process, address))
+}
+
+async fn wait_for_name_server(
+    process: &Process,
+    address: SocketAddr,
+) -> Result<(), EnvironmentError> {
+    let none = BTreeMap::new();
+    wait_until(process, READY_TIMEOUT, || {
+        remoting::call(address, Request::ClusterInfo, &none)
+    })
+    .await
+    .map(drop)
 }
 
 /// The broker and its link, which must have the broker's port.
