@@ -8,6 +8,7 @@ pub mod cli;
 pub mod drill;
 pub mod environment;
 pub mod faults;
+mod figures;
 pub mod history;
 pub mod load;
 pub mod observe;

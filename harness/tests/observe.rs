@@ -1,5 +1,7 @@
 //! The store reader, settle and the sampler against a real MariaDB and a real Redis Cluster.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test are tests too")]
+
 mod plan;
 mod servers;
 
@@ -52,7 +54,7 @@ impl World {
         let world = Self {
             store,
             cache,
-            plan: plan(),
+            plan: plan::sale_of(&SKUS, queries()),
             endpoints,
         };
         world.sql(TABLES).await;

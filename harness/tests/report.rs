@@ -2,6 +2,8 @@
 //! lost reservations again, one that was no valid test. The pages stay in cargo's folder for test files,
 //! to be looked at.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test are tests too")]
+
 mod plan;
 
 use std::collections::{BTreeMap, HashSet};
@@ -84,7 +86,7 @@ impl Run {
         // Every 40th arrival is a second click of the purchase 5 before it, which is of the same SKU.
         let key = if index % 40 == 39 { index - 5 } else { index };
         let (outcome, reason) = self.decide(index, key, sku as usize, at_ms);
-        if index % 2_000 == 0 {
+        if index.is_multiple_of(2_000) {
             self.sample(at_ms);
         }
         self.count(at_ms, outcome, reason);
@@ -112,7 +114,7 @@ impl Run {
     /// Sells to one in six until the stock is gone; nothing between kill and reopening.
     fn decide(&mut self, index: u64, key: u64, sku: usize, at_ms: u64) -> (Outcome, u16) {
         if (KILLED..BACK).contains(&at_ms) {
-            let dies = at_ms < KILLED + 20 && index % 4 == 0;
+            let dies = at_ms < KILLED + 20 && index.is_multiple_of(4);
             return if dies {
                 (Outcome::Unknown, 3)
             } else {
@@ -122,12 +124,12 @@ impl Run {
         if self.accepted.contains(&key) {
             return (Outcome::Accepted, 0);
         }
-        if index % 6 != 0 {
+        if !index.is_multiple_of(6) {
             return (Outcome::Refused, if self.left[sku] > 0 { 4 } else { 1 });
         }
         let resold = self.flaw == Flaw::Resells && at_ms > BACK && at_ms < BACK + 300;
         if resold {
-            let lost = index % 90 == 0;
+            let lost = index.is_multiple_of(90);
             if !lost {
                 self.order(key, sku, OrderState::Rejected, "stock_exhausted");
             }
@@ -136,7 +138,7 @@ impl Run {
         if self.left[sku] == 0 {
             return (Outcome::Refused, 1);
         }
-        let state = if index % 4 == 0 {
+        let state = if index.is_multiple_of(4) {
             OrderState::Paid
         } else {
             OrderState::Created

@@ -6,12 +6,13 @@
 
 use std::collections::HashSet;
 
-use super::case::{Case, Checker};
+use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
+use crate::figures::count;
 
 pub struct AdmissionOversell;
 
@@ -47,9 +48,13 @@ impl Checker for AdmissionOversell {
             broken += granted.broken;
             judge_sku(case, sku, &granted, &mut finding);
         }
-        finding.fact(format!("{units} units promised and not given back"));
         finding.fact(format!(
-            "{broken} of those purchases rejected later (broken promises)"
+            "{} units promised and not given back",
+            count(units)
+        ));
+        finding.fact(format!(
+            "{} of the purchases rejected later (broken promises)",
+            count(broken)
         ));
         finding
     }
@@ -87,16 +92,14 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>, finding: &mut Fi
                 beyond(case, sku, granted)
             });
         } else {
-            finding.doubt(format!(
-                "{}: the store did not start with the planned stock",
-                sku.id
-            ));
+            finding.doubt_about(&sku.id, NOT_SET_UP);
         }
     } else if certain + pending > stock {
-        finding.doubt(format!(
-            "{}: {certain} units promised and {pending} accepted ones still undecided, stock {stock}",
+        let figures = format!(
+            "{}: {certain} certain, {pending} undecided of {stock}",
             sku.id
-        ));
+        );
+        finding.doubt_about(&figures, "promises still undecided may exceed the stock");
     }
 }
 
@@ -127,6 +130,12 @@ fn beyond(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>) -> Witness {
     if let Some(one) = over {
         let end = format!("with it {units} units were promised of {}", sku.stock);
         events.extend(case.chain(one.key, end));
+    }
+    let is_broken =
+        |one: &&&Purchase| case.ledger.purchase_standing(one.key) == Some(Standing::BrokenPromise);
+    if let Some(one) = told.iter().find(is_broken) {
+        events.push("the first promise that could not be kept:".to_owned());
+        events.extend(case.chain(one.key, "the buyer was told yes, then no".to_owned()));
     }
     Witness {
         subject: format!("SKU {}", sku.id),

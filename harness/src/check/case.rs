@@ -4,7 +4,11 @@ use super::finding::Finding;
 use super::ledger::{Ledger, Standing};
 use super::purchases::{Purchase, Purchases};
 use super::{CheckId, Evidence};
+use crate::figures::count;
 use crate::history::final_state::{OrderRow, StockRow, StoreState};
+
+/// Doubt about a SKU of which nothing can be said.
+pub const NOT_SET_UP: &str = "the store did not start with the planned stock";
 
 /// Everything a checker may look at.
 pub struct Case<'e> {
@@ -105,7 +109,14 @@ impl<'e> Case<'e> {
             return Some(format!("the history is damaged: {damage}"));
         }
         let (buys, sent) = (self.purchases.buys, self.evidence.load.sent);
-        (buys < sent).then(|| format!("the history holds {buys} buy attempts, {sent} were sent"))
+        let gap = || {
+            format!(
+                "the history holds {} buy attempts, {} were sent",
+                count(buys),
+                count(sent)
+            )
+        };
+        (buys < sent).then(gap)
     }
 
     /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.

@@ -1,8 +1,9 @@
 //! L3: at rest, and in time, store and cache tell the same story and nothing is left on the way.
 
-use super::case::{Case, Checker};
+use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::{CheckId, Witness};
+use crate::figures::ms;
 use crate::observe::agreement::differences;
 
 pub struct Conservation;
@@ -24,10 +25,7 @@ impl Checker for Conservation {
             .iter()
             .filter(|sku| !case.was_set_up(&sku.id, sku.stock))
         {
-            finding.doubt(format!(
-                "{}: the store did not start with the planned stock",
-                sku.id
-            ));
+            finding.doubt_about(&sku.id, NOT_SET_UP);
         }
         if finding.has_doubts() {
             return finding;
@@ -63,12 +61,14 @@ fn judge_time(case: &Case<'_>, agree: bool, finding: &mut Finding) {
     match case.evidence.stores.converged_ms {
         Some(took) if took <= max => {
             finding.fact(format!(
-                "agreed {took} ms after load and faults had ended, {max} ms allowed"
+                "agreed {} after load and faults had ended, {} allowed",
+                ms(took),
+                ms(max)
             ));
         }
         Some(took) => finding.violation("late convergence", || Witness {
             subject: "stores".to_owned(),
-            events: vec![format!("agreed after {took} ms, {max} ms allowed")],
+            events: vec![format!("agreed after {}, {} allowed", ms(took), ms(max))],
         }),
         None if agree && case.is_queue_empty() => {
             finding.doubt("the last reading agrees, but not several in a row".to_owned());

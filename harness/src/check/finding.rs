@@ -1,14 +1,18 @@
 //! What one checker found: violations with witnesses, doubts, and the figures behind them.
 
 use super::{CheckId, CheckResult, Verdict, Witness};
+use crate::figures::count;
 
 /// Witnesses kept of one class of violation; more are only counted.
 const WITNESSES_KEPT: usize = 3;
 
+/// Subjects of a doubt that are named; more are only counted.
+const SUBJECTS_NAMED: usize = 3;
+
 #[derive(Debug, Default)]
 pub struct Finding {
     classes: Vec<Class>,
-    doubts: Vec<String>,
+    doubts: Vec<Doubt>,
     facts: Vec<String>,
     witnesses: Vec<Witness>,
 }
@@ -19,6 +23,13 @@ struct Class {
     /// Singular, `accepted purchase without an order`.
     name: &'static str,
     count: u64,
+}
+
+/// Something undecided, and about what; about the run as a whole where nothing is named.
+#[derive(Debug)]
+struct Doubt {
+    text: String,
+    about: Vec<String>,
 }
 
 impl Finding {
@@ -37,7 +48,23 @@ impl Finding {
 
     /// Something the evidence cannot decide.
     pub fn doubt(&mut self, text: String) {
-        self.doubts.push(text);
+        self.doubts.push(Doubt {
+            text,
+            about: Vec::new(),
+        });
+    }
+
+    /// The same of one SKU or purchase; those with the same text are told together.
+    pub fn doubt_about(&mut self, subject: &str, text: &str) {
+        match self.doubts.iter_mut().find(|doubt| doubt.text == text) {
+            Some(doubt) => doubt.about.push(subject.to_owned()),
+            None => {
+                self.doubts.push(Doubt {
+                    text: text.to_owned(),
+                    about: vec![subject.to_owned()],
+                });
+            }
+        }
     }
 
     pub fn has_doubts(&self) -> bool {
@@ -62,8 +89,9 @@ impl Finding {
         let violations = self
             .classes
             .iter()
-            .map(|class| format!("{} × {}", class.count, class.name));
-        let parts: Vec<String> = violations.chain(self.doubts).chain(self.facts).collect();
+            .map(|class| format!("{} × {}", count(class.count), class.name));
+        let doubts = self.doubts.iter().map(Doubt::words);
+        let parts: Vec<String> = violations.chain(doubts).chain(self.facts).collect();
         CheckResult {
             id,
             title: title.to_owned(),
@@ -74,11 +102,64 @@ impl Finding {
     }
 }
 
+impl Doubt {
+    fn words(&self) -> String {
+        let named = self.about.iter().take(SUBJECTS_NAMED).map(String::as_str);
+        let named = named.collect::<Vec<_>>().join(", ");
+        match self.about.len() {
+            0 => self.text.clone(),
+            1..=SUBJECTS_NAMED => format!("{} ({named})", self.text),
+            all => format!("{} ({named} and {} more)", self.text, all - SUBJECTS_NAMED),
+        }
+    }
+}
+
+/// A capital letter, unless the first word is a name.
 fn sentence(parts: &[String]) -> String {
     let text = parts.join("; ");
+    let first_word = text.split([' ', ':', ';']).next().unwrap_or_default();
+    if first_word.contains(|letter: char| !letter.is_alphabetic()) {
+        return format!("{text}.");
+    }
     let mut letters = text.chars();
     let first = letters
         .next()
         .map(|letter| letter.to_uppercase().to_string());
     format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_all_and_keeps_few() {
+        let mut finding = Finding::default();
+        for number in 0..1_200 {
+            finding.violation("oversold SKU", || Witness {
+                subject: number.to_string(),
+                events: Vec::new(),
+            });
+            finding.doubt_about(&number.to_string(), "not read");
+        }
+        let result = finding.into_result(CheckId::S1, "title");
+        assert_eq!(result.verdict, Verdict::Fail);
+        assert_eq!(result.witnesses.len(), WITNESSES_KEPT);
+        assert_eq!(
+            result.detail,
+            "1,200 × oversold SKU; not read (0, 1, 2 and 1197 more)."
+        );
+    }
+
+    #[test]
+    fn sentences_leave_names_alone() {
+        let cases = [
+            ("queue empty", "Queue empty."),
+            ("phone-128: x", "phone-128: x."),
+            ("", "."),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(sentence(&[text.to_owned()]), expected);
+        }
+    }
 }

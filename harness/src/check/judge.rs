@@ -217,7 +217,7 @@ mod tests {
         let judgement = both.judge(&[CheckId::S1]);
         assert_eq!(judgement.verdict, Verdict::Fail);
         assert!(judgement.reasons[0].starts_with("S1: 1 × SKU sold beyond its stock"));
-        assert!(judgement.reasons[1].starts_with("P1: Only 50.000 %"));
+        assert!(judgement.reasons[1].starts_with("P1: Only 50 %"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::witness::order;
 use super::{CheckId, Witness};
+use crate::figures::count;
 use crate::history::final_state::OrderRow;
 
 pub struct Limit;
@@ -38,10 +39,9 @@ impl Checker for Limit {
                     .to_owned(),
             );
         }
-        finding.fact(format!(
-            "{} buyers hold stock, limit {limit} each",
-            holdings.len()
-        ));
+        let holders = count(holdings.len() as u64);
+        finding.fact(format!("{holders} buyers hold stock, limit {limit} each"));
+        let tried = count(tried as u64);
         finding.fact(format!("{tried} buyers with an order tried for more"));
         finding
     }

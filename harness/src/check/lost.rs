@@ -6,6 +6,7 @@ use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
+use crate::figures::count;
 use crate::history::final_state::OrderState;
 
 pub struct Lost;
@@ -67,9 +68,10 @@ fn judge_purchase(
 fn missing(case: &Case<'_>, purchase: &Purchase, finding: &mut Finding) {
     let key = purchase.key;
     match case.end().queue_backlog {
-        None => finding.doubt(format!(
-            "accepted purchase {key} has no order, and the queue could not be read"
-        )),
+        None => finding.doubt_about(
+            &key.to_string(),
+            "accepted purchases have no order, and the queue could not be read",
+        ),
         Some(0) => finding.violation("accepted purchase without an order", || {
             case.witness(key, "the queue is empty: the order is lost".to_owned())
         }),
@@ -131,10 +133,17 @@ impl Fates {
     }
 
     fn to_text(&self, accepted: usize) -> String {
+        let [all, live, released, broken, never] = [
+            accepted as u64,
+            self.live,
+            self.released,
+            self.broken,
+            self.never_granted,
+        ]
+        .map(count);
         format!(
-            "{accepted} accepted purchases: {} live, {} given back, {} broken promises, {} settled \
-             as never granted",
-            self.live, self.released, self.broken, self.never_granted
+            "{all} accepted purchases: {live} live, {released} given back, {broken} broken promises, \
+             {never} settled as never granted"
         )
     }
 }

@@ -8,6 +8,7 @@ use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
 use super::witness::order;
+use crate::figures::count;
 use crate::history::final_state::OrderRow;
 use crate::load::population::user_id;
 
@@ -38,7 +39,7 @@ impl Checker for OneOrder {
             let text = "no accepted purchase was clicked twice although the drill has duplicates";
             finding.doubt(text.to_owned());
         }
-        let total = accepted.len();
+        let [repeated, total] = [repeated, accepted.len()].map(|number| count(number as u64));
         finding.fact(format!(
             "{repeated} of {total} accepted purchases were clicked repeatedly"
         ));

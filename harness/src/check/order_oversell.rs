@@ -1,10 +1,11 @@
 //! S1: the durable store sold no more than there was, and its ledger adds up.
 
-use super::case::{Case, Checker};
+use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::witness::{at, order};
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
+use crate::figures::{count, signed};
 
 /// Orders shown of a SKU that was sold beyond its stock.
 const ORDERS_SHOWN: usize = 3;
@@ -44,6 +45,7 @@ impl Checker for OrderOversell {
             .iter()
             .map(|sku| u64::from(sku.stock))
             .sum();
+        let (live, stock) = (signed(live), count(stock));
         finding.fact(format!("{live} units in live orders of {stock} on sale"));
         finding
     }
@@ -56,10 +58,7 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
         finding.violation("SKU sold beyond its stock", || oversold(case, sku, live));
     }
     if !set_up {
-        finding.doubt(format!(
-            "{}: the store did not start with the planned stock",
-            sku.id
-        ));
+        finding.doubt_about(&sku.id, NOT_SET_UP);
         return;
     }
     if !case.is_complete() {

@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::ledger::Standing;
 use super::witness::order;
 use super::{CheckId, Witness};
+use crate::figures::count;
 use crate::history::final_state::OrderRow;
 
 pub struct Phantom;
@@ -32,7 +33,8 @@ impl Checker for Phantom {
         if let Some(gap) = gap {
             finding.doubt(gap);
         }
-        finding.fact(format!("{} orders looked at", case.end().orders.len()));
+        let orders = count(case.end().orders.len() as u64);
+        finding.fact(format!("{orders} orders looked at"));
         finding
     }
 }

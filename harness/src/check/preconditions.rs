@@ -1,10 +1,11 @@
 //! P1: the run was a test. Never fails a run: what is missing here makes it inconclusive.
 
 use super::CheckId;
-use super::case::{Case, Checker};
+use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use crate::drill::plan::Sku;
 use crate::faults::FaultEvent;
+use crate::figures::{count, percent, signed, us};
 
 pub struct Preconditions;
 
@@ -58,22 +59,24 @@ fn judge_load(case: &Case<'_>, finding: &mut Finding) {
     if let Some(why) = &load.aborted {
         finding.doubt(format!("the load was cut short ({why})"));
     }
-    let (share, share_min) = (100.0 * load.sent_share, 100.0 * expect.sent_share_min);
+    let (share, share_min) = (percent(load.sent_share), percent(expect.sent_share_min));
     // Written so that a share that is not a number is a doubt too.
     if load.sent_share >= expect.sent_share_min {
-        finding.fact(format!("{share:.3} % of {} requests sent", load.offered));
+        finding.fact(format!("{share} of {} requests sent", count(load.offered)));
     } else {
         finding.doubt(format!(
-            "only {share:.3} % of the requests were sent, {share_min:.3} % needed"
+            "only {share} of the requests were sent, {share_min} needed"
         ));
     }
     let (lag, lag_max) = (load.schedule_lag_us.p99, expect.schedule_lag_us_p99_max);
     if lag > lag_max {
+        let allowed = us(lag_max);
         finding.doubt(format!(
-            "schedule lag p99 was {lag} µs, at most {lag_max} µs is a fair load"
+            "schedule lag p99 was {}, a fair load has at most {allowed}",
+            us(lag)
         ));
     } else {
-        finding.fact(format!("schedule lag p99 {lag} µs"));
+        finding.fact(format!("schedule lag p99 {}", us(lag)));
     }
 }
 
@@ -99,16 +102,10 @@ fn judge_start(case: &Case<'_>, finding: &mut Finding) {
     }
     for sku in &case.evidence.plan.sale.skus {
         if !case.was_set_up(&sku.id, sku.stock) {
-            finding.doubt(format!(
-                "{}: the store did not start with {} units",
-                sku.id, sku.stock
-            ));
+            finding.doubt_about(&sku.id, NOT_SET_UP);
         }
         if !was_warm(case, sku) {
-            finding.doubt(format!(
-                "{}: the cache did not start with {} units",
-                sku.id, sku.stock
-            ));
+            finding.doubt_about(&sku.id, "the cache did not start with the planned stock");
         }
     }
 }
@@ -179,7 +176,7 @@ fn judge_fault(case: &Case<'_>, fault: &FaultEvent, finding: &mut Finding) {
         Some(left) if left <= 0 => finding.fact(format!(
             "warning: {kind} was injected when everything was sold; raise the stock or move the fault"
         )),
-        Some(left) => finding.fact(format!("{kind} injected with {left} units left")),
+        Some(left) => finding.fact(format!("{kind} injected with {} units left", signed(left))),
         None => {}
     }
 }

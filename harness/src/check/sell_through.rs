@@ -1,11 +1,12 @@
 //! L4: stock that buyers wanted was sold, and what was left over can be bought.
 
-use super::case::{Case, Checker};
+use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
+use crate::figures::signed;
 
 pub struct SellThrough;
 
@@ -24,24 +25,26 @@ impl Checker for SellThrough {
         if !case.is_complete() {
             return finding;
         }
-        for (index, sku) in case.evidence.plan.sale.skus.iter().enumerate() {
-            judge_sku(case, index, sku, &mut finding);
+        let skus = &case.evidence.plan.sale.skus;
+        let (mut sold_out, mut unsold) = (0, 0);
+        for (index, sku) in skus.iter().enumerate() {
+            let left = i64::from(sku.stock) - case.ledger.live_units(&sku.id);
+            if left <= 0 {
+                sold_out += 1;
+            } else {
+                unsold += left;
+                judge_sku(case, index, sku, left, &mut finding);
+            }
         }
+        finding.fact(format!("{sold_out} of {} SKUs sold out", skus.len()));
+        finding.fact(format!("{} units unsold", signed(unsold)));
         finding
     }
 }
 
-fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) {
-    let unsold = i64::from(sku.stock) - case.ledger.live_units(&sku.id);
-    if unsold <= 0 {
-        finding.fact(format!("{}: sold out", sku.id));
-        return;
-    }
+fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mut Finding) {
     if !case.was_set_up(&sku.id, sku.stock) {
-        finding.doubt(format!(
-            "{}: the store did not start with the planned stock",
-            sku.id
-        ));
+        finding.doubt_about(&sku.id, NOT_SET_UP);
         return;
     }
     let stranded = unsold - buyable(case, sku, unsold);
@@ -56,8 +59,6 @@ fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) {
     }
     if case.evidence.plan.expect.sell_out {
         judge_unsold(case, index, sku, unsold, finding);
-    } else {
-        finding.fact(format!("{}: {unsold} units unsold", sku.id));
     }
 }
 
@@ -81,12 +82,11 @@ fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: 
             witness(sku, unsold, text)
         });
     } else {
-        finding.doubt(format!(
-            "{}: {unsold} units unsold, but buyers who got a decision wanted only {} of {}",
-            sku.id,
-            demand.units(),
-            sku.stock
-        ));
+        let figures = format!("{}: {} of {}", sku.id, demand.units(), sku.stock);
+        finding.doubt_about(
+            &figures,
+            "buyers who got a decision wanted less than there was",
+        );
     }
 }
 

@@ -5,6 +5,7 @@ use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
+use crate::figures::count;
 use crate::load::population::user_id;
 
 pub struct Unknown;
@@ -32,10 +33,9 @@ impl Checker for Unknown {
             None => finding.doubt("the queue could not be read".to_owned()),
         }
         let applied = applied(case);
-        let attempts = case.purchases.unknown_buys;
-        finding.fact(format!(
-            "{attempts} attempts with an unknown outcome, {applied} were applied"
-        ));
+        let [attempts, applied] = [case.purchases.unknown_buys, applied as u64].map(count);
+        let text = "attempts with an unknown outcome, purchases of them that were applied:";
+        finding.fact(format!("{attempts} {text} {applied}"));
         finding
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         let detail = both().check(CheckId::L2).detail;
         assert_eq!(
             detail,
-            "2 attempts with an unknown outcome, 1 were applied."
+            "2 attempts with an unknown outcome, purchases of them that were applied: 1."
         );
     }
 

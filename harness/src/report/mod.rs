@@ -1,6 +1,5 @@
 //! What people and machines read of a run: `verdict.json`, `report.html`, and ten lines for the terminal.
 
-mod figures;
 mod html;
 mod panels;
 mod plot;

@@ -67,8 +67,8 @@ fn requests(evidence: &Evidence) -> Panel {
 
 fn answers(evidence: &Evidence) -> Panel {
     Panel {
-        title: "Answers that were no plain refusal, per second",
-        note: "Accepted purchases; refusals that mean an outage; attempts whose outcome is unknown.",
+        title: "Accepted, outage and unknown answers per second",
+        note: "Plain refusals (sold out, at the limit) are left out.",
         scale: Scale::Linear,
         series: vec![
             timeline(evidence, ("accepted", Tint::Third, Stroke::Line), |one| {

@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use super::ReportError;
-use super::figures::short;
+use crate::figures::short;
 
 /// What a line shows, by its role; the style sheet holds the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +216,7 @@ impl Scale {
         match self {
             Self::Linear => short(place),
             Self::Logarithmic if place == place.trunc() => {
-                super::figures::us(10_f64.powf(place).round() as u64).replace(".0 ", " ")
+                crate::figures::us(10_f64.powf(place).round() as u64).replace(".0 ", " ")
             }
             // Only whole decades are named.
             Self::Logarithmic => String::new(),

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::figures::{count, ms, percent, rate, us};
 use super::{ReportInput, word};
 use crate::check::Verdict;
 use crate::faults::FaultEvent;
+use crate::figures::{count, ms, percent, rate, us};
 
 /// About ten lines of plain text; `run_dir` is where the evidence is.
 pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {

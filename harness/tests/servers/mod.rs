@@ -140,9 +140,9 @@ pub fn redis_cluster() -> [Server; 2] {
         &format!("CLUSTER MEET 127.0.0.1 {port} {bus}"),
     );
     let mut nodes = nodes;
-    for at in 0..2 {
-        let address = nodes[at].address;
-        nodes[at].wait_until("redis cluster", || {
+    for node in &mut nodes {
+        let address = node.address;
+        node.wait_until("redis cluster", || {
             let info = redis(address, "CLUSTER INFO");
             info.contains("cluster_state:ok") && info.contains("cluster_slots_assigned:16384")
         });

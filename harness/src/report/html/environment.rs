@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::ReportInput;
-use super::super::figures::{count, ms};
+use crate::figures::{count, ms};
 
 pub fn section(input: &ReportInput<'_>) -> Markup {
     let plan = &input.evidence.plan;

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::super::ReportInput;
-use super::super::figures::{count, ms, words};
 use crate::check::Recovery;
 use crate::faults::FaultEvent;
+use crate::figures::{count, ms, words};
 
 pub fn section(input: &ReportInput<'_>) -> Markup {
     html! {

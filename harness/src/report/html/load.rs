@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::super::ReportInput;
-use super::super::figures::{count, ms, percent, rate, us};
+use crate::figures::{count, ms, percent, rate, us};
 use crate::load::summary::{LoadSummary, Percentiles, PhaseSummary};
 
 pub fn section(input: &ReportInput<'_>) -> Markup {

@@ -3,29 +3,52 @@
 use maud::{Markup, html};
 
 use super::super::ReportInput;
-use super::super::figures::{count, ms, signed, words};
+use crate::figures::{count, ms, signed, words};
 
-/// One figure: what it is, its value, a line of explanation, and whether it is bad news.
+/// One figure: what it is, its value, a line of explanation.
 struct Figure {
     name: &'static str,
     value: String,
+    /// What the value is measured against, `of 4,000`; may be empty.
+    of: String,
     note: String,
-    bad: bool,
+    is_bad: bool,
+}
+
+impl Figure {
+    fn new(name: &'static str, value: String, note: impl Into<String>) -> Self {
+        Self {
+            name,
+            value,
+            of: String::new(),
+            note: note.into(),
+            is_bad: false,
+        }
+    }
+
+    fn bad_if(self, is_bad: bool) -> Self {
+        Self { is_bad, ..self }
+    }
+
+    fn markup(&self) -> Markup {
+        html! {
+            div.figure.bad[self.is_bad] {
+                p.name { (self.name) }
+                p.value {
+                    (self.value)
+                    @if !self.of.is_empty() { " " small { (self.of) } }
+                }
+                p.note { (self.note) }
+            }
+        }
+    }
 }
 
 pub fn section(input: &ReportInput<'_>) -> Markup {
     html! {
         section {
             h2 { "What the sale did" }
-            div.figures {
-                @for figure in figures(input) {
-                    div.figure.bad[figure.bad] {
-                        p.name { (figure.name) }
-                        p.value { (figure.value) }
-                        p.note { (figure.note) }
-                    }
-                }
-            }
+            div.figures { @for figure in figures(input) { (figure.markup()) } }
         }
     }
 }
@@ -43,13 +66,8 @@ fn figures(input: &ReportInput<'_>) -> Vec<Figure> {
     }
     out.push(convergence(input));
     if let Some(number) = input.judgement.tally.redelivered {
-        let note = "messages delivered again and recognised".to_owned();
-        out.push(Figure {
-            name: "Redelivered",
-            value: count(number),
-            note,
-            bad: false,
-        });
+        let note = "messages delivered again and recognised";
+        out.push(Figure::new("Redelivered", count(number), note));
     }
     out
 }
@@ -57,46 +75,34 @@ fn figures(input: &ReportInput<'_>) -> Vec<Figure> {
 fn sold(input: &ReportInput<'_>) -> Figure {
     let tally = &input.judgement.tally;
     let note = match tally.unsold_units {
-        0 => "every unit, none twice".to_owned(),
-        left if left > 0 => format!("units; {} left", signed(left)),
+        0 => "units, every one in a live order".to_owned(),
+        left if left > 0 => format!("units in live orders; {} left", signed(left)),
         over => format!("units: {} more than there were", count(over.unsigned_abs())),
     };
-    let value = format!(
-        "{} of {}",
-        count(tally.sold_units),
-        count(tally.stock_units)
-    );
+    let figure = Figure::new("Sold", count(tally.sold_units), note).bad_if(tally.unsold_units < 0);
     Figure {
-        name: "Sold",
-        value,
-        note,
-        bad: tally.unsold_units < 0,
+        of: format!("of {}", count(tally.stock_units)),
+        ..figure
     }
 }
 
 fn accepted(input: &ReportInput<'_>) -> Figure {
     let tally = &input.judgement.tally;
-    let back = tally.cancelled + tally.expired;
+    let back = count(tally.cancelled + tally.expired);
     let note = format!(
-        "purchases; {} paid, {} cancelled or expired",
-        count(tally.paid),
-        count(back)
+        "purchases; {} paid, {back} cancelled or expired",
+        count(tally.paid)
     );
-    Figure {
-        name: "Accepted",
-        value: count(tally.accepted),
-        note,
-        bad: false,
-    }
+    Figure::new("Accepted", count(tally.accepted), note)
 }
 
 fn broken(input: &ReportInput<'_>) -> Figure {
     let tally = &input.judgement.tally;
-    let reasons = tally.broken_by_reason.iter();
-    let named: Vec<String> = reasons
+    let by_reason = tally.broken_by_reason.iter();
+    let named: Vec<String> = by_reason
         .map(|(reason, number)| format!("{} {}", count(*number), words(reason)))
         .collect();
-    let mut note = "buyers told yes, then no".to_owned();
+    let mut note = "buyers were told yes, then no".to_owned();
     if !named.is_empty() {
         note = format!("{note}: {}", named.join(", "));
     }
@@ -106,65 +112,38 @@ fn broken(input: &ReportInput<'_>) -> Figure {
             count(tally.never_granted)
         );
     }
-    let (value, bad) = (count(tally.broken_promises), tally.broken_promises > 0);
-    Figure {
-        name: "Broken promises",
-        value,
-        note,
-        bad,
-    }
+    let promises = tally.broken_promises;
+    Figure::new("Broken promises", count(promises), note).bad_if(promises > 0)
 }
 
 fn lost(input: &ReportInput<'_>) -> Figure {
     let lost = input.judgement.tally.lost;
-    let note = "accepted purchases without an order".to_owned();
-    Figure {
-        name: "Lost",
-        value: count(lost),
-        note,
-        bad: lost > 0,
-    }
+    Figure::new("Lost", count(lost), "accepted purchases without an order").bad_if(lost > 0)
 }
 
 fn unknown(input: &ReportInput<'_>) -> Figure {
     let tally = &input.judgement.tally;
-    let note = format!(
-        "attempts without an answer; {} had been applied",
-        count(tally.unknown_applied)
-    );
-    Figure {
-        name: "Unknown",
-        value: count(tally.unknown_attempts),
-        note,
-        bad: false,
-    }
+    let applied = count(tally.unknown_applied);
+    let note = format!("attempts without a clear answer; {applied} purchases had been applied");
+    Figure::new("Unknown", count(tally.unknown_attempts), note)
 }
 
 fn recovery(input: &ReportInput<'_>) -> Figure {
-    let (value, bad) = match input.judgement.recovery_ms {
-        Some(took) => (ms(took), false),
-        None => ("not seen".to_owned(), true),
-    };
-    let note = "from the fault to the last answer that meant an outage".to_owned();
-    Figure {
-        name: "Recovery",
-        value,
-        note,
-        bad,
+    let note = "from the fault to the last answer that meant an outage";
+    match input.judgement.recovery_ms {
+        Some(took) => Figure::new("Recovery", ms(took), note),
+        None => Figure::new("Recovery", "not seen".to_owned(), note).bad_if(true),
     }
 }
 
 fn convergence(input: &ReportInput<'_>) -> Figure {
-    let (value, bad) = match input.evidence.stores.converged_ms {
-        Some(took) => (ms(took), took > input.evidence.plan.expect.converge_ms_max),
-        None => ("never".to_owned(), true),
-    };
-    let max = ms(input.evidence.plan.expect.converge_ms_max);
-    let note = format!("until all stores agreed, after load and faults; {max} allowed");
-    Figure {
-        name: "Convergence",
-        value,
-        note,
-        bad,
+    let max = input.evidence.plan.expect.converge_ms_max;
+    let note = format!(
+        "until all stores agreed, after load and faults; {} allowed",
+        ms(max)
+    );
+    match input.evidence.stores.converged_ms {
+        Some(took) => Figure::new("Convergence", ms(took), note).bad_if(took > max),
+        None => Figure::new("Convergence", "never".to_owned(), note).bad_if(true),
     }
 }

@@ -3,10 +3,10 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::super::figures::{ms, words};
 use super::super::panels::{bands, panels, until_s};
 use super::super::plot::{Panel, Stroke};
 use super::super::{ReportError, ReportInput};
+use crate::figures::{ms, words};
 
 const WIDE: (u32, u32) = (1_000, 220);
 const NARROW: (u32, u32) = (430, 230);
@@ -36,7 +36,7 @@ fn legend_of_faults(input: &ReportInput<'_>) -> Markup {
             ul.bands {
                 @for fault in &input.evidence.faults {
                     li {
-                        i.swatch.fault {}
+                        i.swatch.outage {}
                         b { (words(&fault.kind)) } " at " (ms(fault.injected_at_ms))
                         @if let Some(healed) = fault.healed_at_ms { ", healed at " (ms(healed)) }
                         @else if fault.heals { ", not healed" }
