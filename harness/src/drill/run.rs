@@ -18,6 +18,9 @@ use crate::observe::{SettleOptions, Settled, StoreReader, settle};
 
 use crate::target::template::fill;
 
+/// How long beyond the allowed time the stores are waited for.
+const LATE_FOR: Duration = Duration::from_secs(15);
+
 /// What is the same for every run of one command.
 pub struct Bench {
     pub results: PathBuf,
@@ -116,7 +119,8 @@ where
     B: Fn() -> F,
     F: Future<Output = Result<u64, String>>,
 {
-    let give_up = Duration::from_millis(plan.expect.converge_ms_max);
+    // Longer than allowed, so that lateness is measured and not guessed.
+    let give_up = Duration::from_millis(plan.expect.converge_ms_max) + LATE_FOR;
     let horizon = Duration::from_millis(plan.target.state.settle_horizon_ms);
     settle(
         reader,

@@ -63,6 +63,19 @@ impl Mysql {
         })
     }
 
+    /// Not behind its link yet.
+    async fn start_server(launcher: &Arc<Launcher>, dir: &Path) -> Result<Self, EnvironmentError> {
+        let port = free_port()?;
+        let process = launch(launcher, dir, port).await?;
+        let mysql = Self {
+            process,
+            port,
+            service_port: 0,
+        };
+        mysql.wait_ready().await?;
+        Ok(mysql)
+    }
+
     /// Direct, for observers.
     pub fn url(&self) -> String {
         url(self.port)
