@@ -73,8 +73,14 @@ impl Bench {
         sku
     }
 
-    async fn until_complete(&self) {
-        while !self.stock.is_complete() {
+    /// Waits until another process than `before` answers for the SKU.
+    async fn until_replaced(&self, sku: &Sku, before: u64) {
+        let is_new = || {
+            self.stock
+                .lane(sku.keys.slot)
+                .is_some_and(|lane| lane.identity.number != before)
+        };
+        while !is_new() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -137,7 +143,7 @@ async fn a_new_process_at_the_same_address_gets_no_reservation_until_the_sku_is_
 
     let node = bench.node.take().unwrap();
     bench.node = Some(node.restart_empty().await);
-    bench.until_complete().await;
+    bench.until_replaced(&sku, sku.verified_on()).await;
 
     assert!(!bench.stock.is_ready(&sku));
     assert_eq!(

@@ -53,6 +53,8 @@ pub enum SalesError {
     Rebuild(#[from] RebuildError),
     #[error("sale {0} has no SKU in MySQL; put the sale and its SKUs first")]
     Empty(String),
+    #[error("no SKU of sale {0} is known here; warm up first")]
+    Unknown(String),
     #[error("{sale}/{sku} was not warmed up on the Redis primary that answers now; warm up first")]
     NotWarm { sale: String, sku: String },
     #[error(
@@ -116,7 +118,7 @@ impl SaleDesk {
     pub async fn open(&self, sale: &str) -> Result<usize, SalesError> {
         let skus = self.catalogue.of_sale(sale);
         if skus.is_empty() {
-            return Err(SalesError::Empty(sale.to_owned()));
+            return Err(SalesError::Unknown(sale.to_owned()));
         }
         if let Some(cold) = skus.iter().find(|sku| !self.rebuilder.stock.is_ready(sku)) {
             return Err(SalesError::NotWarm {

@@ -13,7 +13,8 @@ use crate::sale::promises::{Promise, PromiseState};
 use crate::sale::sku::Sku;
 use crate::store::{StoreError, reason};
 
-/// After this long a missing message is taken for lost: check-back has come several times by then.
+/// After this long with a connected queue a missing message is taken for lost: check-back has come
+/// several times by then. While the queue is away nothing could be sold anyway.
 pub const DRAIN_MAX: Duration = Duration::from_secs(15);
 
 /// Time between two looks.
@@ -42,10 +43,14 @@ impl Rebuilder {
     /// MySQL did not take the tombstones.
     pub async fn drain(&self, sku: &Arc<Sku>) -> Result<Drained, StoreError> {
         let started = Instant::now();
+        let mut connected_since = started;
         let mut queue_was_empty = false;
         let mut foreign = None;
         let mut polls = 0u32;
-        while started.elapsed() < DRAIN_MAX {
+        while connected_since.elapsed() < DRAIN_MAX {
+            if !self.queue.is_connected() {
+                connected_since = Instant::now();
+            }
             polls += 1;
             if polls.is_multiple_of(POLLS_PER_LOOK_UP) {
                 self.strike_out(sku, &mut foreign).await;

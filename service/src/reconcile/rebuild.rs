@@ -108,12 +108,11 @@ impl Rebuilder {
                 count: differences.len(),
             });
         }
-        sku.accept(
-            image
-                .orders
-                .iter()
-                .filter_map(|order| OrderId::parse(&order.order_id)),
-        );
+        for order in &image.orders {
+            OrderId::parse(&order.order_id)
+                .into_iter()
+                .for_each(|id| sku.accept(&order.user, id));
+        }
         sku.rebuilt(image.rules, epoch, lane.identity.number);
         tracing::info!(
             sale = sku.sale,

@@ -119,12 +119,8 @@ impl Shop {
             return Err(Answer::Refused(Reason::UnknownSku));
         };
         let refuse = |reason| {
-            let order_id = purchase.order_id();
-            if sku.has_accepted(&order_id) {
-                Answer::Same(order_id)
-            } else {
-                Answer::Refused(reason)
-            }
+            let same = sku.accepted(&purchase.user, || purchase.order_id());
+            same.map_or(Answer::Refused(reason), Answer::Same)
         };
         let entered = sku.enter().map_err(|gate| refuse(at_gate(gate)))?;
         if let Some(reason) = refusal(&sku, &purchase.user, purchase.quantity) {
@@ -143,7 +139,7 @@ impl Shop {
 
     /// Waits for a counter and submits, unless memory knows better by then.
     async fn serve(&self, admitted: &Admitted, order_id: OrderId, order: OrderMessage) -> Answer {
-        let sku = &admitted.sku;
+        let (sku, purchaser) = (&admitted.sku, order.user.clone());
         let served = self.room.at_counter(async {
             if sku.gate() != Gate::Open {
                 return Err(at_gate(sku.gate()));
@@ -155,8 +151,10 @@ impl Shop {
         });
         match served.await {
             Ok(submitted) => answer(order_id, submitted),
-            Err(_) if sku.has_accepted(&order_id) => Answer::Same(order_id),
-            Err(reason) => Answer::Refused(reason),
+            Err(reason) => {
+                let same = sku.accepted(&purchaser, || order_id);
+                same.map_or(Answer::Refused(reason), Answer::Same)
+            }
         }
     }
 }

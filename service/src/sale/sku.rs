@@ -1,6 +1,6 @@
 //! One SKU of a sale as this node sees it: rules, gate, marks, and what is in flight.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
@@ -59,9 +59,10 @@ pub struct Sku {
     /// Something proved that Redis and MySQL disagree.
     is_suspect: AtomicBool,
     in_flight: AtomicUsize,
-    /// Orders accepted by this node or found in MySQL: their requests are answered as the same
-    /// order again even when the SKU is sold out. Bounded by the stock ever sold.
-    accepted: RwLock<HashSet<OrderId>>,
+    /// Orders accepted by this node or found in MySQL, by user: their requests are answered as the
+    /// same order again even when the SKU is sold out. Bounded by the stock ever sold. By user, so
+    /// that refusing everybody else costs no order id.
+    accepted: RwLock<HashMap<String, Vec<OrderId>>>,
 }
 
 impl Sku {
@@ -149,16 +150,22 @@ impl Sku {
         self.in_flight.load(Ordering::SeqCst)
     }
 
+    /// The id of this very request, if it was accepted before.
     #[must_use]
-    pub fn has_accepted(&self, order_id: &OrderId) -> bool {
-        self.accepted
-            .read()
-            .is_ok_and(|accepted| accepted.contains(order_id))
+    pub fn accepted(&self, user: &str, order_id: impl FnOnce() -> OrderId) -> Option<OrderId> {
+        let accepted = self.accepted.read().ok()?;
+        let of_user = accepted.get(user)?;
+        let order_id = order_id();
+        of_user.contains(&order_id).then_some(order_id)
     }
 
-    pub fn accept(&self, order_ids: impl IntoIterator<Item = OrderId>) {
-        if let Ok(mut accepted) = self.accepted.write() {
-            accepted.extend(order_ids);
+    pub fn accept(&self, user: &str, order_id: OrderId) {
+        let Ok(mut accepted) = self.accepted.write() else {
+            return;
+        };
+        let of_user = accepted.entry(user.to_owned()).or_default();
+        if !of_user.contains(&order_id) {
+            of_user.push(order_id);
         }
     }
 }

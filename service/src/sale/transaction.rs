@@ -104,7 +104,9 @@ impl ReserveTransaction {
             outcome,
             Reserved::Granted { .. } | Reserved::Unknown | Reserved::Duplicate
         ) {
-            sku.accept(OrderId::parse(id));
+            OrderId::parse(id)
+                .into_iter()
+                .for_each(|id| sku.accept(&order.user, id));
         }
     }
 

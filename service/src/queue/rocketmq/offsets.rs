@@ -6,11 +6,16 @@ use std::time::{Duration, Instant};
 use rocketmq_client_rust::DefaultLitePullConsumer;
 use rocketmq_model::common::message::message_ext::MessageExt;
 use rocketmq_model::common::message::message_queue::MessageQueue;
+use tokio::time::timeout;
 
 use super::QueueError;
 
 /// Offsets reach the broker this often while messages flow.
 const PERSIST_EVERY: Duration = Duration::from_millis(200);
+/// A broker that takes longer is away; what it does not learn is delivered again.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
+/// All queues are asked one after the other.
+const LAG_TIMEOUT: Duration = Duration::from_secs(2);
 /// The broker has no offset of this group for the queue.
 const NONE_STORED: i64 = -1;
 
@@ -46,9 +51,10 @@ impl Offsets {
         if self.unsaved.is_empty() {
             return;
         }
-        consumer
-            .commit_with_map(std::mem::take(&mut self.unsaved), true)
-            .await;
+        let saving = consumer.commit_with_map(self.unsaved.clone(), true);
+        if timeout(SAVE_TIMEOUT, saving).await.is_ok() {
+            self.unsaved.clear();
+        }
         self.saved_at = Some(Instant::now());
     }
 }
@@ -76,6 +82,12 @@ pub(super) async fn lag(
     consumer: &DefaultLitePullConsumer,
     topic: &str,
 ) -> Result<u64, QueueError> {
+    timeout(LAG_TIMEOUT, sum_of_lags(consumer, topic))
+        .await
+        .unwrap_or(Err(QueueError::Disconnected))
+}
+
+async fn sum_of_lags(consumer: &DefaultLitePullConsumer, topic: &str) -> Result<u64, QueueError> {
     let wrap = |source| QueueError::client("read the topic's offsets", source);
     let queues = consumer.fetch_message_queues(topic).await.map_err(wrap)?;
     let mut lag = 0;

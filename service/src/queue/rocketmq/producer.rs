@@ -70,7 +70,7 @@ struct Recipe<L> {
 }
 
 impl Producer {
-    /// Creates the topic if needed and connects; waits up to 20 s for a broker that is still starting.
+    /// Creates the topic if needed and connects; waits up to a minute for a broker that is still starting.
     pub async fn start<L: LocalTransaction>(
         settings: &QueueSettings,
         local: Arc<L>,
