@@ -16,7 +16,7 @@ use super::error::{EnvironmentError, LogTail};
 use super::launcher::Launcher;
 use super::links;
 use super::ports::free_port;
-use super::process::{Process, ProcessSpec};
+use super::process::{Process, ProcessSpec, tail};
 use super::programs::MysqlServer;
 use super::readiness::wait_until;
 use super::run_folder::file_error;
@@ -53,6 +53,7 @@ impl Mysql {
         proxy: &ProxyClient,
     ) -> Result<Self, EnvironmentError> {
         let dir = launcher.folder.make(COMPONENT)?;
+        launcher.folder.make(&format!("{COMPONENT}/tmp"))?;
         let init = dir.join("init.sql");
         fs::write(&init, INIT_SQL).map_err(|source| file_error("write", &init, source))?;
         let mysql = super::with_fresh_ports(|| Self::start_server(launcher, &dir)).await?;
@@ -217,6 +218,7 @@ async fn initialise(launcher: &Launcher, dir: &Path, file: &Path) -> Result<(), 
         .arg(data)
         .args(options)
         .args(root_argument());
+    command.env("TMPDIR", dir.join("tmp"));
     command.stdin(Stdio::null()).kill_on_drop(true);
     let failed =
         |reason: String| EnvironmentError::step(COMPONENT, "making its data folder", reason);
@@ -227,13 +229,9 @@ async fn initialise(launcher: &Launcher, dir: &Path, file: &Path) -> Result<(), 
     if output.status.success() {
         return Ok(());
     }
-    let lines = String::from_utf8_lossy(&text)
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    Err(failed(format!(
-        "{}; {}",
-        output.status,
-        LogTail { path: log, lines }
-    )))
+    let tail = LogTail {
+        lines: tail(&log, 0),
+        path: log,
+    };
+    Err(failed(format!("{}; {tail}", output.status)))
 }

@@ -233,7 +233,8 @@ impl Drop for Process {
     }
 }
 
-fn tail(path: &Path, from: u64) -> Vec<String> {
+/// The last lines of what was written to the file after its first `from` bytes.
+pub(super) fn tail(path: &Path, from: u64) -> Vec<String> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let length = fs::metadata(path)?.len();
