@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::releases::Releases;
 use crate::operations::metrics::Metrics;
 use crate::sale::catalogue::Catalogue;
-use crate::sale::promises::Promises;
+use crate::sale::promises::{Promise, Promises};
 use crate::store::{Applied, AppliedOutcome};
 
 /// Told by the consumer after each commit.
@@ -19,18 +19,19 @@ pub struct AppliedNews {
 impl AppliedNews {
     pub fn tell(&self, batch: &[Applied]) {
         for applied in batch {
-            self.promises.kept(&applied.order_id);
+            let promise = self.promises.kept(&applied.order_id);
             match applied.outcome {
                 AppliedOutcome::Created => self.metrics.orders_applied.increment(1),
                 AppliedOutcome::AlreadyApplied => self.metrics.messages_redelivered.increment(1),
                 AppliedOutcome::IdTaken => self.metrics.ids_taken.increment(1),
-                AppliedOutcome::Rejected(reason) => self.broken(applied, reason),
+                AppliedOutcome::Rejected(reason) => self.broken(applied, promise.as_ref(), reason),
             }
         }
     }
 
-    /// Redis granted what MySQL does not have: the stores differ, so the SKU closes and is rebuilt.
-    fn broken(&self, applied: &Applied, reason: &str) {
+    /// Redis granted what MySQL does not have: the stores differ, so the SKU closes at once, before its
+    /// next unit is promised too, and is rebuilt.
+    fn broken(&self, applied: &Applied, promise: Option<&Promise>, reason: &str) {
         self.metrics.broken_promises.increment(1);
         tracing::error!(
             order = applied.order_id,
@@ -38,8 +39,17 @@ impl AppliedNews {
             reason,
             "ALERT: broken promise"
         );
-        for sku in self.catalogue.named(&applied.sku) {
-            sku.suspect();
+        // Whose order this node did not promise itself may be of any sale.
+        let skus = match promise.map(|promise| &promise.order) {
+            Some(order) => self
+                .catalogue
+                .find(&order.sale, &order.sku)
+                .into_iter()
+                .collect(),
+            None => self.catalogue.named(&applied.sku),
+        };
+        for sku in skus {
+            self.releases.stock.pause(&sku);
         }
         self.releases.wake();
     }
