@@ -273,3 +273,72 @@ fn missing_servers_exit_69_and_all_of_them_are_named() {
         assert!(said.contains(name), "{name} is not named: {said}");
     }
 }
+
+/// A copy of the drills whose target file is changed.
+fn drills_with_target(change: impl Fn(String) -> String) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("targets")).unwrap();
+    let drills = repository().join("drills");
+    let target = std::fs::read_to_string(drills.join("targets/flashsale.toml")).unwrap();
+    std::fs::write(folder.path().join("targets/flashsale.toml"), change(target)).unwrap();
+    std::fs::copy(
+        drills.join("baseline/oversell.toml"),
+        folder.path().join("oversell.toml"),
+    )
+    .unwrap();
+    folder
+}
+
+#[test]
+fn a_service_that_finds_its_port_taken_exits_69_with_its_own_words() {
+    let _stack = one_at_a_time();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let drills = drills_with_target(|target| target.replace("{port}", &port.to_string()));
+    let file = drills.path().join("oversell.toml");
+    let output = run(
+        drills.path(),
+        &["drill", "run", file.to_str().unwrap(), "--short"],
+    );
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    assert!(said.contains("service died during start"), "{said}");
+    assert!(
+        said.contains(&port.to_string()) && said.to_lowercase().contains("in use"),
+        "{said}"
+    );
+    assert_eq!(servers_left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_that_dies_during_start_exits_69_with_the_end_of_its_log() {
+    let _stack = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let fake = folder.path().join("redis-server");
+    std::fs::write(
+        &fake,
+        "#!/bin/sh\necho 'Fatal error, no luck today'\nexit 1\n",
+    )
+    .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&fake, mode).unwrap();
+    let path = format!(
+        "{}:{}",
+        folder.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let output = flashdrill(
+        folder.path(),
+        &["drill", "run", "baseline/oversell", "--short"],
+    )
+    .env("PATH", path)
+    .output()
+    .unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    assert!(
+        said.contains("redis") && said.contains("no luck today"),
+        "{said}"
+    );
+    assert_eq!(servers_left(), Vec::<String>::new());
+}
