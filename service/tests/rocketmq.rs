@@ -4,6 +4,12 @@
 //! Ignored by default because they need Apache's jars: `FLASHDRILL_ROCKETMQ=folder cargo test --release -p
 //! flashsale --test rocketmq -- --ignored --nocapture`.
 
+#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not tests to clippy"
+)]
+
 mod support;
 
 use std::collections::HashMap;
@@ -114,9 +120,23 @@ impl Stage {
         let begun = Instant::now();
         while self.applied(AppliedOutcome::Created) < created {
             let seen = self.applied(AppliedOutcome::Created);
-            assert!(begun.elapsed() < PATIENCE, "{seen} of {created} applied");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{seen} of {created} applied; missing: {:?}",
+                self.missing()
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    /// Reserved orders that have not been created.
+    fn missing(&self) -> Vec<String> {
+        let applied = self.applied.lock().unwrap();
+        let reserved = self.ledger.reserved.lock().unwrap();
+        let created: std::collections::HashSet<&String> =
+            applied.iter().map(|a| &a.order_id).collect();
+        let missing = reserved.keys().filter(|id| !created.contains(id));
+        missing.cloned().collect()
     }
 
     async fn wait_for_lag_zero(&self, consumer: &Consumer) {

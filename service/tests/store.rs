@@ -1,5 +1,10 @@
 //! The store against a real MariaDB: what is applied, by whom, how often, and what never happens.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not tests to clippy"
+)]
+
 mod support;
 
 use std::collections::HashSet;
