@@ -1,6 +1,7 @@
 //! `flashsale`: sells limited stock without overselling.
 #![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
 
+pub mod base;
 pub mod gateway;
 #[cfg(feature = "mutants")]
 pub mod mutants;

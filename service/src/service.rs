@@ -1,4 +1,4 @@
-//! Puts the parts together, runs them, and ends them in order.
+//! Starts the service, and ends it in order.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,35 +7,16 @@ use std::time::Duration;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::gateway::{App, router, server};
-use crate::operations::log;
-use crate::operations::metrics::{self, Metrics};
-use crate::operations::sales::SaleDesk;
+use crate::base::Base;
+use crate::gateway::{router, server};
+use crate::operations::{log, metrics};
 use crate::parts::Parts;
-use crate::queue::rocketmq::{Consumer, Producer, QueueError};
+use crate::queue::rocketmq::{Consumer, QueueError};
 use crate::queue::{OrderQueue, QueueSettings, RocketMqQueue};
-use crate::reconcile::applied::AppliedNews;
-use crate::reconcile::keeper::Keeper;
-use crate::reconcile::rebuild::Rebuilder;
-use crate::reconcile::releases::Releases;
-use crate::reconcile::sweep::Sweep;
-use crate::sale::buy::Shop;
-use crate::sale::catalogue::Catalogue;
-use crate::sale::desk::Desk;
-use crate::sale::promises::Promises;
-use crate::sale::settler::Settler;
-use crate::sale::transaction::ReserveTransaction;
-use crate::sale::waiting_room::WaitingRoom;
 use crate::settings::Settings;
-use crate::stock::Stock;
-use crate::stock::lane::LaneParts;
-use crate::stock::scripts::Scripts;
-use crate::stock::supervisor::Supervisor;
-use crate::stock::topology::Scout;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 
 /// Threads that are left over at the end get this long.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
@@ -99,28 +80,11 @@ pub async fn serve(
     let parts = Parts::of(settings);
     let mut tasks = JoinSet::new();
     let base = Base::lay(settings, parts, &mut tasks).await?;
-    let rocketmq = base.connect_queue(settings, parts).await?;
+    let rocketmq = connect_queue(settings, parts, &base).await?;
     let queue: Arc<dyn OrderQueue> = Arc::clone(&rocketmq) as _;
-
-    let rebuilder = base.rebuilder(settings, Arc::clone(&queue));
-    let sales = SaleDesk {
-        catalogue: Arc::clone(&base.catalogue),
-        store: base.store.clone(),
-        rebuilder: rebuilder.clone(),
-    };
-    sales.load().await?;
-    tasks.spawn(
-        Keeper {
-            catalogue: Arc::clone(&base.catalogue),
-            rebuilder,
-            step: parts.rebuild,
-        }
-        .run(),
-    );
-    tasks.spawn(base.releases.clone().run());
-    tasks.spawn(base.sweep().run());
-
-    let app = base.app(settings, sales, queue, prometheus);
+    let app = base
+        .start(settings, parts, queue, prometheus, &mut tasks)
+        .await?;
     tracing::info!(address = %settings.listen, "listening");
     server::serve(listener, router::router(Arc::new(app)), shutdown).await;
 
@@ -134,148 +98,22 @@ pub async fn serve(
     Ok(())
 }
 
-/// What everything else stands on.
-struct Base {
-    metrics: Metrics,
-    store: Store,
-    stock: Stock,
-    catalogue: Arc<Catalogue>,
-    promises: Arc<Promises>,
-    releases: Releases,
-}
-
-impl Base {
-    /// Connects to MySQL and looks for the Redis Cluster; Redis may come later.
-    async fn lay(
-        settings: &Settings,
-        parts: Parts,
-        tasks: &mut JoinSet<()>,
-    ) -> Result<Self, StartError> {
-        let metrics = Metrics::register();
-        let store = parts.store(Store::connect(&settings.mysql_url).await?);
-        store.migrate().await?;
-        let lanes = LaneParts {
-            scripts: Scripts::default(),
-            metrics: metrics.clone(),
-            replica_ack: Duration::from_millis(settings.replica_ack_ms),
-            unreplicated: settings.unreplicated,
-            hold: settings.hold(),
-            reserve_step: parts.reserve,
-            closed: Notify::new(),
-        };
-        let scout = Scout::new(
-            settings.redis_seeds.clone(),
-            settings.redis_address_map.clone(),
-        );
-        let (mut supervisor, stock) = Supervisor::new(scout, lanes);
-        supervisor.look().await;
-        tasks.spawn(supervisor.run());
-        let catalogue = Arc::<Catalogue>::default();
-        let releases = Releases {
-            catalogue: Arc::clone(&catalogue),
-            stock: stock.clone(),
-            store: store.clone(),
-            due: Arc::new(Notify::new()),
-        };
-        Ok(Self {
-            metrics,
-            store,
-            stock,
-            catalogue,
-            promises: Arc::default(),
-            releases,
-        })
-    }
-
-    async fn connect_queue(
-        &self,
-        settings: &Settings,
-        parts: Parts,
-    ) -> Result<Arc<RocketMqQueue>, StartError> {
-        let queue = QueueSettings {
-            namesrv: settings.rocketmq_namesrv.clone(),
-            topic: settings.topic.clone(),
-            group: settings.group.clone(),
-            transactions_in_flight: settings.transactions_in_flight.get(),
-        };
-        let transaction = ReserveTransaction {
-            catalogue: Arc::clone(&self.catalogue),
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-            promises: Arc::clone(&self.promises),
-            metrics: self.metrics.clone(),
-            settler: Settler {
-                stock: self.stock.clone(),
-                store: self.store.clone(),
-                promises: Arc::clone(&self.promises),
-                metrics: self.metrics.clone(),
-            },
-        };
-        let producer: Producer = parts.producer(&queue, transaction).await?;
-        let news = AppliedNews {
-            catalogue: Arc::clone(&self.catalogue),
-            promises: Arc::clone(&self.promises),
-            releases: self.releases.clone(),
-            metrics: self.metrics.clone(),
-        };
-        let consumer = Consumer::start(&queue, self.store.clone(), move |applied| {
-            news.tell(applied);
-        })
-        .await?;
-        Ok(Arc::new(RocketMqQueue { producer, consumer }))
-    }
-
-    fn rebuilder(&self, settings: &Settings, queue: Arc<dyn OrderQueue>) -> Rebuilder {
-        Rebuilder {
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-            promises: Arc::clone(&self.promises),
-            queue,
-            metrics: self.metrics.clone(),
-            hold: settings.hold(),
-        }
-    }
-
-    fn sweep(&self) -> Sweep {
-        Sweep {
-            catalogue: Arc::clone(&self.catalogue),
-            promises: Arc::clone(&self.promises),
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-        }
-    }
-
-    fn app(
-        &self,
-        settings: &Settings,
-        sales: SaleDesk,
-        queue: Arc<dyn OrderQueue>,
-        prometheus: PrometheusHandle,
-    ) -> App {
-        App {
-            shop: Shop {
-                catalogue: Arc::clone(&self.catalogue),
-                stock: self.stock.clone(),
-                room: Arc::new(WaitingRoom::new(
-                    settings.waiting_max,
-                    settings.transactions_in_flight,
-                )),
-                queue: Arc::clone(&queue),
-            },
-            desk: Desk {
-                store: self.store.clone(),
-                promises: Arc::clone(&self.promises),
-                releases: self.releases.clone(),
-            },
-            sales,
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-            queue,
-            metrics: self.metrics.clone(),
-            prometheus,
-            ops_token: settings.ops_token.clone(),
-        }
-    }
+async fn connect_queue(
+    settings: &Settings,
+    parts: Parts,
+    base: &Base,
+) -> Result<Arc<RocketMqQueue>, StartError> {
+    let queue = QueueSettings {
+        namesrv: settings.rocketmq_namesrv.clone(),
+        topic: settings.topic.clone(),
+        group: settings.group.clone(),
+        transactions_in_flight: settings.transactions_in_flight.get(),
+    };
+    let producer = parts.producer(&queue, base.transaction()).await?;
+    let news = base.news();
+    let on_applied = move |applied: &[_]| news.tell(applied);
+    let consumer = Consumer::start(&queue, base.store.clone(), on_applied).await?;
+    Ok(Arc::new(RocketMqQueue { producer, consumer }))
 }
 
 /// Resolves at the first SIGINT or SIGTERM.

@@ -1,4 +1,5 @@
 //! Lanes against a real Redis: what is answered when a server goes away and another one comes.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Every Lua script against a real Redis: what it answers, what it writes, and what it never does.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod support;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::operations::metrics::Metrics;
-use crate::operations::sales::SaleDesk;
+use crate::operations::sale_desk::SaleDesk;
 use crate::queue::OrderQueue;
 use crate::sale::buy::Shop;
 use crate::sale::desk::Desk;

@@ -3,4 +3,5 @@
 pub mod health;
 pub mod log;
 pub mod metrics;
+pub mod sale_desk;
 pub mod sales;

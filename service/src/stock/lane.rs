@@ -4,30 +4,23 @@
 //! that was not sent when the lane closed is unavailable, one that was sent is unknown.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{Cmd, RedisError, RedisResult, Value};
+use redis::{Cmd, RedisError, Value};
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::JoinSet;
 
 use super::connection::{self, Vitals};
 use super::identity::Identity;
-use super::outcome;
-use super::round::{self, Batch, ReplicaAck, Reservation, ReserveStep, RoundAnswer};
+use super::round::{Reservation, ReserveStep};
+use super::runner::{INBOX, Runner, Shared};
 use super::scripts::Scripts;
 use super::topology::Primary;
 use crate::operations::metrics::Metrics;
 use crate::sale::order::{OrderMessage, Reserved};
-use crate::sale::sku::{Gate, Sku};
+use crate::sale::sku::Sku;
 use crate::settings::Unreplicated;
-
-/// Rounds on their way at once: the next is built while the last one is waited for.
-const ROUNDS_IN_FLIGHT: usize = 4;
-
-/// Requests of one round at most, over all SKUs.
-const ROUND_MAX: usize = 256;
 
 /// What all lanes share.
 #[derive(Debug)]
@@ -63,14 +56,6 @@ pub struct Lane {
     parts: Arc<LaneParts>,
 }
 
-/// What the handle and the running rounds share.
-#[derive(Debug, Default)]
-struct Shared {
-    is_closed: AtomicBool,
-    closing: Notify,
-    replicas_online: AtomicU32,
-}
-
 impl Lane {
     /// Connects, asks who answers, loads the scripts, and starts to take reservations.
     ///
@@ -98,7 +83,7 @@ impl Lane {
         shared
             .replicas_online
             .store(vitals.replicas_online, Ordering::Relaxed);
-        let (requests, inbox) = mpsc::channel(ROUND_MAX * ROUNDS_IN_FLIGHT);
+        let (requests, inbox) = mpsc::channel(INBOX);
         let runner = Runner {
             identity: Arc::clone(&identity),
             connection: connection.clone(),
@@ -185,156 +170,5 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         self.close("replaced");
-    }
-}
-
-impl Shared {
-    fn close(&self, parts: &LaneParts, identity: &Identity, reason: &str) {
-        if !self.is_closed.swap(true, Ordering::SeqCst) {
-            tracing::warn!(
-                node = identity.node_id,
-                run = identity.run_id,
-                reason,
-                "lane to Redis primary closed"
-            );
-            self.closing.notify_one();
-            parts.closed.notify_one();
-        }
-    }
-}
-
-/// The task behind a lane.
-#[derive(Debug, Clone)]
-struct Runner {
-    identity: Arc<Identity>,
-    connection: MultiplexedConnection,
-    shared: Arc<Shared>,
-    parts: Arc<LaneParts>,
-}
-
-impl Runner {
-    async fn run(self, mut inbox: mpsc::Receiver<Reservation>) {
-        let mut rounds = JoinSet::new();
-        let mut waiting = Vec::with_capacity(ROUND_MAX);
-        while !self.shared.is_closed.load(Ordering::SeqCst) {
-            tokio::select! {
-                () = self.shared.closing.notified() => break,
-                Some(_) = rounds.join_next(), if !rounds.is_empty() => {}
-                taken = inbox.recv_many(&mut waiting, ROUND_MAX), if rounds.len() < ROUNDS_IN_FLIGHT => {
-                    if taken == 0 {
-                        break;
-                    }
-                    let sendable = self.sendable(&mut waiting);
-                    if !sendable.is_empty() {
-                        rounds.spawn(self.clone().round(round::into_batches(sendable)));
-                    }
-                }
-            }
-        }
-        inbox.close();
-        while let Some(reservation) = inbox.recv().await {
-            reservation.settle(Reserved::Unavailable);
-        }
-        while rounds.join_next().await.is_some() {}
-    }
-
-    /// Those whose SKU was verified on this very process; the others are answered unsent.
-    fn sendable(&self, waiting: &mut Vec<Reservation>) -> Vec<Reservation> {
-        let is_barred = self.parts.unreplicated == Unreplicated::Close
-            && self.shared.replicas_online.load(Ordering::Relaxed) == 0;
-        let mut sendable = Vec::with_capacity(waiting.len());
-        for reservation in waiting.drain(..) {
-            let is_known = reservation.sku.verified_on() == self.identity.number;
-            if is_known && !is_barred && reservation.sku.gate() == Gate::Open {
-                sendable.push(reservation);
-            } else {
-                reservation.settle(Reserved::Unavailable);
-            }
-        }
-        sendable
-    }
-
-    async fn round(self, batches: Vec<Batch>) {
-        let answer = self.send(&batches).await;
-        match answer {
-            Ok(answer) => self.answer(batches, answer),
-            Err(error) => {
-                let outcome = outcome::of_error(&error);
-                self.shared
-                    .close(&self.parts, &self.identity, &error.to_string());
-                for reservation in batches.into_iter().flat_map(|batch| batch.reservations) {
-                    reservation.settle(outcome);
-                }
-            }
-        }
-    }
-
-    async fn send(&self, batches: &[Batch]) -> RedisResult<RoundAnswer> {
-        let mut connection = self.connection.clone();
-        let now_ms = crate::sale::clock::now_ms();
-        match self.parts.reserve_step {
-            ReserveStep::Atomic => {
-                round::send(
-                    &mut connection,
-                    &self.parts.scripts,
-                    batches,
-                    now_ms,
-                    self.ack(),
-                )
-                .await
-            }
-            #[cfg(feature = "mutants")]
-            ReserveStep::ReadThenDecrement => {
-                crate::mutants::read_then_decrement::send(&mut connection, batches, now_ms).await
-            }
-        }
-    }
-
-    /// Without a replica WAIT would only cost its time-out.
-    fn ack(&self) -> ReplicaAck {
-        let has_replica = self.shared.replicas_online.load(Ordering::Relaxed) > 0;
-        if self.parts.replica_ack.is_zero() || !has_replica {
-            ReplicaAck::NotAsked
-        } else {
-            ReplicaAck::Within(self.parts.replica_ack)
-        }
-    }
-
-    fn answer(&self, batches: Vec<Batch>, answer: RoundAnswer) {
-        let is_replicated = answer.replicas.is_some_and(|replicas| replicas > 0);
-        for (batch, answer) in batches.into_iter().zip(answer.batches) {
-            self.parts.metrics.batch(batch.reservations.len());
-            self.note(
-                &batch.sku,
-                answer.remaining,
-                &answer.outcomes,
-                is_replicated,
-            );
-            for (reservation, outcome) in batch.reservations.into_iter().zip(answer.outcomes) {
-                reservation.settle(outcome);
-            }
-        }
-    }
-
-    fn note(&self, sku: &Sku, remaining: i64, outcomes: &[Reserved], is_replicated: bool) {
-        let granted = outcomes
-            .iter()
-            .filter(|outcome| matches!(outcome, Reserved::Granted { .. }))
-            .count();
-        self.parts.metrics.granted(granted, is_replicated);
-        if remaining < 0 {
-            self.parts.metrics.negative_stock.increment(1);
-            tracing::error!(
-                sale = sku.sale,
-                sku = sku.sku,
-                remaining,
-                "ALERT: negative stock in Redis"
-            );
-            sku.suspect();
-        }
-        if outcomes.contains(&Reserved::Unavailable) || outcomes.contains(&Reserved::Unknown) {
-            self.shared
-                .close(&self.parts, &self.identity, "a batch was not carried out");
-        }
     }
 }

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod lane;
 pub mod outcome;
 pub mod round;
+mod runner;
 pub mod scripts;
 pub mod supervisor;
 pub mod topology;

@@ -5,4 +5,5 @@ pub mod door;
 pub mod mariadb;
 pub mod redis;
 pub mod rocketmq;
+pub mod shop;
 pub mod supervised;

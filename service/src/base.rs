@@ -1,0 +1,202 @@
+//! The parts that everything else stands on, and how they are put together around a queue.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::gateway::App;
+use crate::operations::metrics::Metrics;
+use crate::operations::sale_desk::SaleDesk;
+use crate::parts::Parts;
+use crate::queue::OrderQueue;
+use crate::reconcile::applied::AppliedNews;
+use crate::reconcile::keeper::Keeper;
+use crate::reconcile::rebuild::Rebuilder;
+use crate::reconcile::releases::Releases;
+use crate::reconcile::sweep::Sweep;
+use crate::sale::buy::Shop;
+use crate::sale::catalogue::Catalogue;
+use crate::sale::desk::Desk;
+use crate::sale::promises::Promises;
+use crate::sale::settler::Settler;
+use crate::sale::transaction::ReserveTransaction;
+use crate::sale::waiting_room::WaitingRoom;
+use crate::settings::Settings;
+use crate::stock::Stock;
+use crate::stock::lane::LaneParts;
+use crate::stock::scripts::Scripts;
+use crate::stock::supervisor::Supervisor;
+use crate::stock::topology::Scout;
+use crate::store::{Store, StoreError};
+
+/// Stores, memory, counters. Everything in it is shared.
+pub struct Base {
+    pub store: Store,
+    pub stock: Stock,
+    metrics: Metrics,
+    catalogue: Arc<Catalogue>,
+    promises: Arc<Promises>,
+    releases: Releases,
+}
+
+impl Base {
+    /// Connects to MySQL and looks for the Redis Cluster; Redis may come later.
+    ///
+    /// # Errors
+    /// MySQL does not answer.
+    pub async fn lay(
+        settings: &Settings,
+        parts: Parts,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<Self, StoreError> {
+        let metrics = Metrics::register();
+        let store = parts.store(Store::connect(&settings.mysql_url).await?);
+        store.migrate().await?;
+        let lanes = LaneParts {
+            scripts: Scripts::default(),
+            metrics: metrics.clone(),
+            replica_ack: Duration::from_millis(settings.replica_ack_ms),
+            unreplicated: settings.unreplicated,
+            hold: settings.hold(),
+            reserve_step: parts.reserve,
+            closed: Notify::new(),
+        };
+        let scout = Scout::new(
+            settings.redis_seeds.clone(),
+            settings.redis_address_map.clone(),
+        );
+        let (mut supervisor, stock) = Supervisor::new(scout, lanes);
+        supervisor.look().await;
+        tasks.spawn(supervisor.run());
+        let catalogue = Arc::<Catalogue>::default();
+        let releases = Releases {
+            catalogue: Arc::clone(&catalogue),
+            stock: stock.clone(),
+            store: store.clone(),
+            due: Arc::new(Notify::new()),
+        };
+        Ok(Self {
+            store,
+            stock,
+            metrics,
+            catalogue,
+            promises: Arc::default(),
+            releases,
+        })
+    }
+
+    /// The local half of a queue's transactions.
+    #[must_use]
+    pub fn transaction(&self) -> ReserveTransaction {
+        ReserveTransaction {
+            catalogue: Arc::clone(&self.catalogue),
+            stock: self.stock.clone(),
+            store: self.store.clone(),
+            promises: Arc::clone(&self.promises),
+            metrics: self.metrics.clone(),
+            settler: Settler {
+                stock: self.stock.clone(),
+                store: self.store.clone(),
+                promises: Arc::clone(&self.promises),
+                metrics: self.metrics.clone(),
+            },
+        }
+    }
+
+    /// What the consumer tells after each batch.
+    #[must_use]
+    pub fn news(&self) -> AppliedNews {
+        AppliedNews {
+            catalogue: Arc::clone(&self.catalogue),
+            promises: Arc::clone(&self.promises),
+            releases: self.releases.clone(),
+            metrics: self.metrics.clone(),
+        }
+    }
+
+    /// Learns the sales from MySQL and starts the keeper's tasks; returns what the gateway needs.
+    ///
+    /// # Errors
+    /// MySQL does not answer.
+    pub async fn start(
+        &self,
+        settings: &Settings,
+        parts: Parts,
+        queue: Arc<dyn OrderQueue>,
+        prometheus: PrometheusHandle,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<App, StoreError> {
+        let rebuilder = self.rebuilder(settings, Arc::clone(&queue));
+        let sales = SaleDesk {
+            catalogue: Arc::clone(&self.catalogue),
+            store: self.store.clone(),
+            rebuilder: rebuilder.clone(),
+        };
+        sales.load().await?;
+        let catalogue = Arc::clone(&self.catalogue);
+        tasks.spawn(
+            Keeper {
+                catalogue,
+                rebuilder,
+                step: parts.rebuild,
+            }
+            .run(),
+        );
+        tasks.spawn(self.releases.clone().run());
+        tasks.spawn(self.sweep().run());
+        Ok(self.app(settings, sales, queue, prometheus))
+    }
+
+    fn rebuilder(&self, settings: &Settings, queue: Arc<dyn OrderQueue>) -> Rebuilder {
+        Rebuilder {
+            stock: self.stock.clone(),
+            store: self.store.clone(),
+            promises: Arc::clone(&self.promises),
+            queue,
+            metrics: self.metrics.clone(),
+            hold: settings.hold(),
+        }
+    }
+
+    fn sweep(&self) -> Sweep {
+        Sweep {
+            catalogue: Arc::clone(&self.catalogue),
+            promises: Arc::clone(&self.promises),
+            stock: self.stock.clone(),
+            store: self.store.clone(),
+        }
+    }
+
+    fn app(
+        &self,
+        settings: &Settings,
+        sales: SaleDesk,
+        queue: Arc<dyn OrderQueue>,
+        prometheus: PrometheusHandle,
+    ) -> App {
+        let room = WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight);
+        App {
+            shop: Shop {
+                catalogue: Arc::clone(&self.catalogue),
+                stock: self.stock.clone(),
+                room: Arc::new(room),
+                queue: Arc::clone(&queue),
+            },
+            desk: Desk {
+                store: self.store.clone(),
+                promises: Arc::clone(&self.promises),
+                releases: self.releases.clone(),
+            },
+            sales,
+            stock: self.stock.clone(),
+            store: self.store.clone(),
+            queue,
+            metrics: self.metrics.clone(),
+            prometheus,
+            ops_token: settings.ops_token.clone(),
+        }
+    }
+}

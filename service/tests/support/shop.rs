@@ -1,0 +1,166 @@
+//! The whole service on a real Redis and a real MariaDB, with a queue in memory in place of RocketMQ.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use clap::Parser;
+use flashsale::base::Base;
+use flashsale::gateway::App;
+use flashsale::operations::metrics;
+use flashsale::parts::Parts;
+use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Submitted};
+use flashsale::reconcile::applied::AppliedNews;
+use flashsale::sale::buy::{Answer, Purchase};
+use flashsale::sale::order::{OrderMessage, Reserved};
+use flashsale::sale::transaction::ReserveTransaction;
+use flashsale::settings::Settings;
+use flashsale::store::Store;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::task::JoinSet;
+
+use super::{mariadb, redis::RedisNode};
+
+pub const SALE: &str = "sale";
+pub const SKU: &str = "sku";
+
+static PROMETHEUS: OnceLock<PrometheusHandle> = OnceLock::new();
+
+/// Reserves, and applies granted orders one by one after `delay`.
+struct MemoryQueue {
+    transaction: ReserveTransaction,
+    store: Store,
+    news: Arc<AppliedNews>,
+    delay: Duration,
+    backlog: Arc<AtomicU64>,
+}
+
+impl OrderQueue for MemoryQueue {
+    fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted> {
+        Box::pin(async move {
+            let reserved = self.transaction.reserve(&order).await;
+            if matches!(reserved, Reserved::Granted { .. }) {
+                self.backlog.fetch_add(1, Ordering::SeqCst);
+                let (store, news) = (self.store.clone(), Arc::clone(&self.news));
+                let (delay, backlog) = (self.delay, Arc::clone(&self.backlog));
+                tokio::spawn(async move {
+                    tokio::time::sleep(delay).await;
+                    news.tell(&store.apply(&[order]).await.unwrap());
+                    backlog.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+            Submitted::Decided(reserved)
+        })
+    }
+
+    fn backlog(&self) -> Answering<'_, Option<u64>> {
+        Box::pin(async { Some(self.backlog.load(Ordering::SeqCst)) })
+    }
+
+    fn is_connected(&self) -> bool {
+        true
+    }
+}
+
+pub struct ShopBench {
+    pub app: Arc<App>,
+    pub node: Option<RedisNode>,
+    _tasks: JoinSet<()>,
+}
+
+impl ShopBench {
+    /// A service with one SKU in MySQL, not warmed up. Messages take `delay` to be applied.
+    pub async fn start(stock: i64, limit_per_user: u32, delay: Duration) -> Self {
+        let node = RedisNode::start().await;
+        let (url, seed) = (mariadb::database().await, node.address.to_string());
+        let settings = Settings::try_parse_from([
+            "flashsale",
+            &format!("--mysql-url={url}"),
+            &format!("--redis-seeds={seed}"),
+            "--rocketmq-namesrv=unused",
+            "--ops-token=secret",
+        ])
+        .unwrap();
+        let mut tasks = JoinSet::new();
+        let parts = Parts::default();
+        let prometheus = PROMETHEUS
+            .get_or_init(|| metrics::install().unwrap())
+            .clone();
+        let base = Base::lay(&settings, parts, &mut tasks).await.unwrap();
+        base.store
+            .put_sale(SALE, limit_per_user, 0, 0)
+            .await
+            .unwrap();
+        base.store.put_sku(SALE, SKU, stock).await.unwrap();
+        let queue = MemoryQueue {
+            transaction: base.transaction(),
+            store: base.store.clone(),
+            news: Arc::new(base.news()),
+            delay,
+            backlog: Arc::default(),
+        };
+        let app = base
+            .start(&settings, parts, Arc::new(queue), prometheus, &mut tasks)
+            .await;
+        Self {
+            app: Arc::new(app.unwrap()),
+            node: Some(node),
+            _tasks: tasks,
+        }
+    }
+
+    pub async fn open(&self) {
+        self.app.sales.warm_up(SALE).await.unwrap();
+        self.app.sales.open(SALE).await.unwrap();
+    }
+
+    /// User `n` buys one unit.
+    pub async fn buy(&self, n: usize) -> Answer {
+        buy(&self.app, n).await
+    }
+
+    /// Users of `numbers` buy at once.
+    pub async fn buy_all(&self, numbers: std::ops::Range<usize>) -> Vec<Answer> {
+        let mut buyers = JoinSet::new();
+        for n in numbers {
+            let app = Arc::clone(&self.app);
+            buyers.spawn(async move { buy(&app, n).await });
+        }
+        buyers.join_all().await
+    }
+
+    /// Waits until both stores agree and no order is on its way; returns (available, live orders).
+    pub async fn settled(&self) -> (i64, i64) {
+        loop {
+            let image = self.app.store.sku_images(SALE).await.unwrap().remove(0);
+            let live = image
+                .orders
+                .iter()
+                .filter(|order| order.state.is_live())
+                .count() as i64;
+            let idle = self.app.queue.backlog().await == Some(0);
+            let sku = self.app.shop.catalogue.find(SALE, SKU).unwrap();
+            let held = self
+                .app
+                .stock
+                .contents(&sku)
+                .await
+                .map(|contents| (contents.available, contents.held.values().sum::<i64>()));
+            if idle && held.is_ok_and(|redis| redis == (Some(image.available), live)) {
+                return (image.available, live);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+async fn buy(app: &App, n: usize) -> Answer {
+    let purchase = Purchase {
+        sale: SALE.into(),
+        sku: SKU.into(),
+        user: format!("u{n}").into(),
+        quantity: 1,
+        request_id: format!("r{n}").into(),
+    };
+    app.shop.buy(&purchase).await
+}
