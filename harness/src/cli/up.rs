@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::environment::{EnvironmentError, Stack, StackOptions};
 
@@ -19,31 +19,43 @@ pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
         keep_logs_in,
         progress,
     };
-    let Some(stack) = unless_told_to_stop(Stack::start(&options))
-        .await
-        .transpose()?
-    else {
-        return Ok(());
+    let mut word = StopWord::listen()?;
+    let stack = tokio::select! {
+        // Dropping a start cleans up behind it.
+        () = word.heard() => return Ok(()),
+        started = Stack::start(&options) => started?,
     };
     println!("{}", describe(&stack));
-    unless_told_to_stop(std::future::pending::<()>()).await;
+    word.heard().await;
     eprintln!("stopping");
     stack.stop().await;
     Ok(())
 }
 
-/// None when a signal came first; the work is dropped then, which cleans up behind itself.
-async fn unless_told_to_stop<T>(work: impl Future<Output = T>) -> Option<T> {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        return Some(work.await);
-    };
-    tokio::select! {
-        done = work => Some(done),
-        _ = interrupt.recv() => None,
-        _ = terminate.recv() => None,
+/// Ctrl-C or SIGTERM. Listened to once, from the beginning: a signal that comes between two
+/// listeners is lost.
+struct StopWord {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopWord {
+    fn listen() -> Result<Self, EnvironmentError> {
+        let listen = |kind| {
+            signal(kind)
+                .map_err(|e| EnvironmentError::step("flashdrill", "listening to signals", e))
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    async fn heard(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }
 
