@@ -5,6 +5,7 @@
 //! the probe says that the broker is back.
 
 mod admin;
+mod applier;
 mod client;
 mod consumer;
 mod error;

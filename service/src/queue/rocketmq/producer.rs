@@ -1,6 +1,6 @@
 //! Transactional sending: half message, reservation, commit or roll back; check-back for the rest (MQ-1).
 //!
-//! A half message is sent once and never again by the library. If its answer is lost it may still be stored:
+//! A half message is sent once, and again only after the broker has refused it. If its answer is lost it may still be stored:
 //! nothing was reserved under it, and the buyer is told that the queue is unavailable. Check-back then finds
 //! one of two things. The ledger does not know the order: rolled back after the age limit. Or the buyer's next
 //! request with the same id was granted meanwhile: committed, so that two messages of one order are delivered,
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use rocketmq_client_rust::TransactionMQProducer;
+use rocketmq_client_rust::{ClientError, TransactionMQProducer};
 use rocketmq_model::common::message::message_single::Message;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -26,6 +26,11 @@ use crate::sale::order::{OrderMessage, Reserved};
 
 /// Half messages that are not acknowledged by then are given up.
 const SEND_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// The broker's flow control refused the request before storing anything (`ResponseCode.java`), so that offering
+/// it again doubles nothing. Seen on a cold or overloaded broker.
+const SYSTEM_BUSY: i32 = 2;
+const OFFERS_MAX: u32 = 3;
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
 /// Check-backs waiting for a thread; more are refused and come again.
 const CHECK_BACKS_WAITING: u32 = 20_000;
 /// Between two attempts to build a client.
@@ -153,29 +158,49 @@ impl Shared {
         let Ok(body) = serde_json::to_vec(&order) else {
             return Submitted::QueueUnavailable; // An order is always representable as JSON.
         };
+        for _ in 1..OFFERS_MAX {
+            match self.offer(&client, &order, &body).await {
+                Err(error) if error.broker_response_code() == Some(SYSTEM_BUSY) => {
+                    sleep(BUSY_PAUSE).await;
+                }
+                answer => return self.judge(answer),
+            }
+        }
+        self.judge(self.offer(&client, &order, &body).await)
+    }
+
+    /// One half message and, if it is stored, its reservation; None if the reservation did not run.
+    async fn offer(
+        &self,
+        client: &Client,
+        order: &OrderMessage,
+        body: &[u8],
+    ) -> Result<Option<Reserved>, ClientError> {
         let message = Message::builder()
             .topic(self.topic.as_str())
             .key(order.order_id.as_str())
-            .body(body)
+            .body_slice(body)
             .build_unchecked();
         let outcome = Arc::new(OnceLock::new());
         let call = Call {
-            order,
+            order: order.clone(),
             outcome: Arc::clone(&outcome),
         };
-        match client
+        client
             .producer
             .send_message_in_transaction(message, Some(call))
-            .await
-        {
-            Ok(_) => outcome.get().map_or_else(
-                || {
-                    // Not stored as asked (flush time-out), or no thread for the listener: nothing was reserved.
-                    tracing::warn!("half message without reservation; it is rolled back");
-                    Submitted::QueueUnavailable
-                },
-                |reserved| Submitted::Decided(*reserved),
-            ),
+            .await?;
+        Ok(outcome.get().copied())
+    }
+
+    fn judge(&self, answer: Result<Option<Reserved>, ClientError>) -> Submitted {
+        match answer {
+            Ok(Some(reserved)) => Submitted::Decided(reserved),
+            Ok(None) => {
+                // Not stored as asked (flush time-out), or no thread for the listener: nothing was reserved.
+                tracing::warn!("half message without reservation; it is rolled back");
+                Submitted::QueueUnavailable
+            }
             Err(error) => {
                 // A broker that answers with a refusal is alive: overload is no outage.
                 if error.broker_response_code().is_none() {
