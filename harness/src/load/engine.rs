@@ -70,6 +70,7 @@ impl Engine {
     /// timed out, each follow-up sent. Hands the recorder on with the figures of the run.
     pub fn run(mut self) -> Result<(Recorder, RunFigures), LoadError> {
         clock::tighten_timer_slack()?;
+        clock::raise_priority();
         let cpu_before_ns = clock::thread_cpu_ns();
         while !self.over() {
             self.clock
