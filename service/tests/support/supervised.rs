@@ -8,6 +8,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 const SUPERVISE: &str = r#"
 folder=$1; shift
@@ -65,11 +66,17 @@ impl Drop for Supervised {
     }
 }
 
-/// A port nobody listens on at the moment.
+/// A port nobody uses at the moment, nor the two below and the one above (a RocketMQ broker listens there too).
+/// Outside the range from which the kernel takes the ports of outgoing connections: those come and go.
 pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % 1_000).unwrap() * 8;
+    loop {
+        let step = NEXT.fetch_add(4, Ordering::Relaxed);
+        let port = 20_002 + (start + step) % 10_000;
+        let free = |port| std::net::TcpListener::bind(("0.0.0.0", port)).is_ok();
+        if (port - 2..=port + 1).all(free) {
+            return port;
+        }
+    }
 }

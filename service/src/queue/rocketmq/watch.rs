@@ -14,6 +14,8 @@ const PROBE_EVERY_WHILE_DOWN: Duration = Duration::from_millis(200);
 /// So many failed calls within the window although the broker answers probes: the client itself is stuck.
 const STRIKES_MAX: u32 = 3;
 const STRIKE_WINDOW: Duration = Duration::from_secs(5);
+/// So many unanswered probes in a row, while no call fails, mean an outage. One only means a busy machine.
+const SILENCES_MAX: u32 = 2;
 /// How long a start waits for a broker that is still booting (5 s alone, 20 s on a machine that compiles).
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -61,6 +63,7 @@ impl BrokerWatch {
             topic: topic.to_owned(),
             brokers,
             strikes: Strikes::default(),
+            silences: 0,
         };
         tokio::spawn(prober.run(health.clone(), Arc::clone(&suspicion)));
         Ok(Self { health, suspicion })
@@ -113,6 +116,7 @@ struct Prober {
     topic: String,
     brokers: Vec<String>,
     strikes: Strikes,
+    silences: u32,
 }
 
 impl Prober {
@@ -150,6 +154,10 @@ impl Prober {
     /// Changes the health by a probe's answer; true if it changed.
     fn judge(&mut self, health: &mut Health, probed: &Result<(), QueueError>) -> bool {
         let before = *health;
+        match probed {
+            Err(QueueError::NoAnswer { .. }) => self.silences += 1,
+            _ => self.silences = 0,
+        }
         match (before.condition, probed) {
             (Condition::Up, Ok(())) => {}
             (Condition::Suspected, Ok(())) => {
@@ -161,6 +169,7 @@ impl Prober {
                 health.epoch += 1;
                 tracing::info!(epoch = health.epoch, "RocketMQ broker is back");
             }
+            (Condition::Up, Err(QueueError::NoAnswer { .. })) if self.silences < SILENCES_MAX => {}
             (Condition::Up | Condition::Suspected, Err(error)) => {
                 health.condition = Condition::Down;
                 tracing::warn!(%error, "RocketMQ broker is not usable");
@@ -206,6 +215,7 @@ mod tests {
             topic: String::new(),
             brokers: Vec::new(),
             strikes: Strikes::default(),
+            silences: 0,
         }
     }
 
@@ -237,6 +247,33 @@ mod tests {
             assert_eq!(changed, before != after);
         }
     }
+
+    #[test]
+    fn one_unanswered_probe_is_no_outage_unless_a_call_failed_too() {
+        let silence = || {
+            Err(QueueError::NoAnswer {
+                peer: String::new(),
+                request: "a test",
+                after: ANY_TIME,
+            })
+        };
+        let mut health = Health {
+            condition: Condition::Up,
+            epoch: 0,
+        };
+        let mut prober = prober();
+        for probed in [silence(), Ok(()), silence()] {
+            prober.judge(&mut health, &probed);
+            assert!(health.is_up(), "{probed:?}");
+        }
+        prober.judge(&mut health, &silence());
+        assert_eq!(health.condition, Condition::Down);
+        health.condition = Condition::Suspected;
+        self::prober().judge(&mut health, &silence());
+        assert_eq!(health.condition, Condition::Down);
+    }
+
+    const ANY_TIME: Duration = Duration::from_secs(1);
 
     #[test]
     fn a_client_that_keeps_failing_beside_a_healthy_broker_is_replaced() {
