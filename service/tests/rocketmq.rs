@@ -142,7 +142,7 @@ impl Stage {
     async fn wait_for_lag_zero(&self, consumer: &Consumer) {
         let begun = Instant::now();
         loop {
-            let lag = consumer.lag().await;
+            let lag = consumer.progress().await.map(|read| read.backlog());
             if matches!(lag, Ok(0)) {
                 return;
             }

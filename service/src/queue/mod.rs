@@ -3,11 +3,13 @@
 #[cfg(feature = "mutants")]
 pub mod mutant;
 mod order_queue;
+mod progress;
 pub mod rocketmq;
 
 use std::future::Future;
 
 pub use order_queue::{Answering, OrderQueue, RocketMqQueue};
+pub use progress::Progress;
 
 use crate::sale::order::{OrderMessage, Reserved};
 

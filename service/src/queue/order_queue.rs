@@ -2,8 +2,8 @@
 
 use std::pin::Pin;
 
-use super::Submitted;
 use super::rocketmq::{Consumer, Producer};
+use super::{Progress, Submitted};
 use crate::sale::order::OrderMessage;
 
 /// A boxed answer of a queue.
@@ -13,8 +13,8 @@ pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait OrderQueue: Send + Sync + 'static {
     fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted>;
 
-    /// Messages that have not been applied to MySQL; `None` while the queue does not say.
-    fn backlog(&self) -> Answering<'_, Option<u64>>;
+    /// How far messages have been applied to MySQL; `None` while the queue does not say.
+    fn progress(&self) -> Answering<'_, Option<Progress>>;
 
     /// Orders can be submitted at the moment.
     fn is_connected(&self) -> bool;
@@ -39,8 +39,8 @@ impl OrderQueue for RocketMqQueue {
         Box::pin(self.producer.submit(order))
     }
 
-    fn backlog(&self) -> Answering<'_, Option<u64>> {
-        Box::pin(async { self.consumer.lag().await.ok() })
+    fn progress(&self) -> Answering<'_, Option<Progress>> {
+        Box::pin(async { self.consumer.progress().await.ok() })
     }
 
     fn is_connected(&self) -> bool {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::rebuild::Rebuilder;
+use crate::queue::Progress;
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
 use crate::sale::promises::{Promise, PromiseState};
@@ -36,15 +37,15 @@ pub struct Drained {
 
 impl Rebuilder {
     /// The gate must be closed. Returns when no request is on its way, every order this node promised
-    /// or the ledger still holds has its row, and the queue has been seen empty; or gives up what is
-    /// missing after [`DRAIN_MAX`].
+    /// or the ledger still holds has its row, and what was in the queue then has been applied; or gives
+    /// up what is missing after [`DRAIN_MAX`].
     ///
     /// # Errors
     /// MySQL did not take the tombstones.
     pub async fn drain(&self, sku: &Arc<Sku>) -> Result<Drained, StoreError> {
         let started = Instant::now();
         let mut connected_since = started;
-        let mut queue_was_empty = false;
+        let mut mark = None;
         let mut foreign = None;
         let mut polls = 0u32;
         while connected_since.elapsed() < DRAIN_MAX {
@@ -57,14 +58,11 @@ impl Rebuilder {
             }
             let is_quiet = sku.in_flight() == 0 && self.promises.of_sku(sku).is_empty();
             let is_known = foreign.as_ref().is_some_and(HashMap::is_empty);
-            if is_quiet && is_known {
-                queue_was_empty = queue_was_empty || self.queue.backlog().await == Some(0);
-                if queue_was_empty {
-                    return Ok(Drained {
-                        given_up: 0,
-                        took: started.elapsed(),
-                    });
-                }
+            if is_quiet && is_known && self.has_applied_since(&mut mark).await {
+                return Ok(Drained {
+                    given_up: 0,
+                    took: started.elapsed(),
+                });
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -73,6 +71,16 @@ impl Rebuilder {
             given_up,
             took: started.elapsed(),
         })
+    }
+
+    /// Whether all that was in the queue at the first call has been applied. Other SKUs go on selling, so
+    /// the queue need not ever be empty.
+    async fn has_applied_since(&self, mark: &mut Option<Progress>) -> bool {
+        let Some(now) = self.queue.progress().await else {
+            return false;
+        };
+        let earlier = mark.get_or_insert_with(|| now.clone());
+        now.has_applied(earlier)
     }
 
     /// Removes what MySQL has by now from the promises and from the foreign orders: those that only the

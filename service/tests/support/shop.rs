@@ -1,6 +1,6 @@
 //! The whole service on a real Redis and a real MariaDB, with a queue in memory in place of RocketMQ.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use flashsale::base::Base;
 use flashsale::gateway::App;
 use flashsale::operations::metrics;
 use flashsale::parts::Parts;
-use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Submitted};
+use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Progress, Submitted};
 use flashsale::reconcile::applied::AppliedNews;
 use flashsale::sale::buy::{Answer, Purchase};
 use flashsale::sale::order::{OrderMessage, Reserved};
@@ -32,7 +32,8 @@ struct MemoryQueue {
     store: Store,
     news: Arc<AppliedNews>,
     delay: Duration,
-    backlog: Arc<AtomicU64>,
+    granted: AtomicI64,
+    applied: Arc<AtomicI64>,
 }
 
 impl OrderQueue for MemoryQueue {
@@ -40,21 +41,25 @@ impl OrderQueue for MemoryQueue {
         Box::pin(async move {
             let reserved = self.transaction.reserve(&order).await;
             if matches!(reserved, Reserved::Granted { .. }) {
-                self.backlog.fetch_add(1, Ordering::SeqCst);
+                self.granted.fetch_add(1, Ordering::SeqCst);
                 let (store, news) = (self.store.clone(), Arc::clone(&self.news));
-                let (delay, backlog) = (self.delay, Arc::clone(&self.backlog));
+                let (delay, applied) = (self.delay, Arc::clone(&self.applied));
                 tokio::spawn(async move {
                     tokio::time::sleep(delay).await;
                     news.tell(&store.apply(&[order]).await.unwrap());
-                    backlog.fetch_sub(1, Ordering::SeqCst);
+                    applied.fetch_add(1, Ordering::SeqCst);
                 });
             }
             Submitted::Decided(reserved)
         })
     }
 
-    fn backlog(&self) -> Answering<'_, Option<u64>> {
-        Box::pin(async { Some(self.backlog.load(Ordering::SeqCst)) })
+    fn progress(&self) -> Answering<'_, Option<Progress>> {
+        Box::pin(async {
+            let applied = self.applied.load(Ordering::SeqCst);
+            let granted = self.granted.load(Ordering::SeqCst);
+            Some(Progress::new([("memory".to_owned(), granted, applied)]))
+        })
     }
 
     fn is_connected(&self) -> bool {
@@ -97,7 +102,8 @@ impl ShopBench {
             store: base.store.clone(),
             news: Arc::new(base.news()),
             delay,
-            backlog: Arc::default(),
+            granted: AtomicI64::default(),
+            applied: Arc::default(),
         };
         let app = base
             .start(&settings, parts, Arc::new(queue), prometheus, &mut tasks)
@@ -138,7 +144,12 @@ impl ShopBench {
                 .iter()
                 .filter(|order| order.state.is_live())
                 .count() as i64;
-            let idle = self.app.queue.backlog().await == Some(0);
+            let idle = self
+                .app
+                .queue
+                .progress()
+                .await
+                .is_some_and(|read| read.backlog() == 0);
             let sku = self.app.shop.catalogue.find(SALE, SKU).unwrap();
             let held = self
                 .app

@@ -16,7 +16,7 @@ use super::applier::Applier;
 use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
-use crate::queue::QueueSettings;
+use crate::queue::{Progress, QueueSettings};
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Store, check_storable};
 
@@ -77,11 +77,11 @@ impl Consumer {
         Ok(Self { shared, stop, task })
     }
 
-    /// Messages that the group has not applied; an error while the broker cannot be asked.
-    pub async fn lag(&self) -> Result<u64, QueueError> {
+    /// How far the group has applied the topic; an error while the broker cannot be asked.
+    pub async fn progress(&self) -> Result<Progress, QueueError> {
         let client = self.shared.client.load_full();
         let client = client.ok_or(QueueError::Disconnected)?;
-        offsets::lag(&client.puller, &self.shared.settings.topic).await
+        offsets::progress(&client.puller, &self.shared.settings.topic).await
     }
 
     /// Messages can be pulled at the moment.

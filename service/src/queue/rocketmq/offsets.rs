@@ -9,13 +9,14 @@ use rocketmq_model::common::message::message_queue::MessageQueue;
 use tokio::time::timeout;
 
 use super::QueueError;
+use crate::queue::Progress;
 
 /// Offsets reach the broker this often while messages flow.
 const PERSIST_EVERY: Duration = Duration::from_millis(200);
 /// A broker that takes longer is away; what it does not learn is delivered again.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
 /// All queues are asked one after the other.
-const LAG_TIMEOUT: Duration = Duration::from_secs(2);
+const PROGRESS_TIMEOUT: Duration = Duration::from_secs(2);
 /// The broker has no offset of this group for the queue.
 const NONE_STORED: i64 = -1;
 
@@ -76,31 +77,35 @@ pub(super) fn after<'a>(
     next
 }
 
-/// Messages in the topic's queues that this group has not committed, over all consumers of the group. Messages
-/// still half, between reservation and commit, are not among them.
-pub(super) async fn lag(
+/// How far the topic's queues are filled and how far this group has committed them, over all consumers of the
+/// group. Messages still half, between reservation and commit, are not among them.
+pub(super) async fn progress(
     consumer: &DefaultLitePullConsumer,
     topic: &str,
-) -> Result<u64, QueueError> {
-    timeout(LAG_TIMEOUT, sum_of_lags(consumer, topic))
+) -> Result<Progress, QueueError> {
+    timeout(PROGRESS_TIMEOUT, read_queues(consumer, topic))
         .await
         .unwrap_or(Err(QueueError::Disconnected))
 }
 
-async fn sum_of_lags(consumer: &DefaultLitePullConsumer, topic: &str) -> Result<u64, QueueError> {
+async fn read_queues(
+    consumer: &DefaultLitePullConsumer,
+    topic: &str,
+) -> Result<Progress, QueueError> {
     let wrap = |source| QueueError::client("read the topic's offsets", source);
     let queues = consumer.fetch_message_queues(topic).await.map_err(wrap)?;
-    let mut lag = 0;
+    let mut read = Vec::with_capacity(queues.len());
     for queue in &queues {
         let filled = consumer.max_offset(queue).await.map_err(wrap)?;
-        if filled == 0 {
-            continue;
+        let mut applied = match filled {
+            0 => 0,
+            _ => consumer.committed(queue).await.map_err(wrap)?,
+        };
+        if applied == NONE_STORED {
+            applied = consumer.min_offset(queue).await.map_err(wrap)?;
         }
-        let mut done = consumer.committed(queue).await.map_err(wrap)?;
-        if done == NONE_STORED {
-            done = consumer.min_offset(queue).await.map_err(wrap)?;
-        }
-        lag += u64::try_from(filled - done).unwrap_or(0);
+        let name = format!("{}/{}", queue.broker_name(), queue.queue_id());
+        read.push((name, filled, applied));
     }
-    Ok(lag)
+    Ok(Progress::new(read))
 }
