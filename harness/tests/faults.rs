@@ -79,6 +79,7 @@ fn target() -> Target {
             cache_add: words("HINCRBY fs:{{{sale}:{sku}}}:stock available {delta}"),
             consumer_group: String::new(),
             topic: String::new(),
+            settle_horizon_ms: 0,
             order_states: BTreeMap::new(),
             never_granted_reasons: Vec::new(),
             metrics_path: String::new(),

@@ -324,6 +324,7 @@ fn queries() -> StateQueries {
         cache_add: Vec::new(),
         consumer_group: String::new(),
         topic: String::new(),
+        settle_horizon_ms: 0,
         order_states: states.map(|(name, state)| (name.to_owned(), state)).into(),
         never_granted_reasons: Vec::new(),
         metrics_path: "/metrics".to_owned(),

@@ -403,6 +403,7 @@ fn queries() -> StateQueries {
         cache_add: Vec::new(),
         consumer_group: String::new(),
         topic: String::new(),
+        settle_horizon_ms: 0,
         order_states: BTreeMap::new(),
         never_granted_reasons: vec!["never_reserved".to_owned()],
         metrics_path: String::new(),

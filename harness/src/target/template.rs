@@ -67,23 +67,21 @@ pub fn fill(template: &str, variables: &Variables) -> Result<String, UnknownVari
     for piece in pieces(template) {
         match piece {
             Piece::Text(text) => out.push_str(text),
-            Piece::Variable(name) => {
-                out.push_str(variables.get(name).ok_or_else(|| UnknownVariable {
-                    name: name.to_owned(),
-                    known: known(variables),
-                })?)
-            }
+            Piece::Variable(name) => match variables.get(name) {
+                Some(value) => out.push_str(value),
+                None => return Err(unknown(name, variables)),
+            },
         }
     }
     Ok(out)
 }
 
-fn known(variables: &Variables) -> String {
-    variables
-        .keys()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn unknown(name: &str, variables: &Variables) -> UnknownVariable {
+    let known: Vec<_> = variables.keys().map(String::as_str).collect();
+    UnknownVariable {
+        name: name.to_owned(),
+        known: known.join(", "),
+    }
 }
 
 #[cfg(test)]

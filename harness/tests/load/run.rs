@@ -108,6 +108,7 @@ fn target() -> Target {
             cache_add: vec![],
             consumer_group: String::new(),
             topic: String::new(),
+            settle_horizon_ms: 0,
             order_states: BTreeMap::new(),
             never_granted_reasons: vec![],
             metrics_path: String::new(),
