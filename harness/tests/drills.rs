@@ -2,6 +2,8 @@
 //!
 //! Needs the service's binaries beside `flashdrill`: `make test` builds them first.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -147,7 +149,7 @@ fn a_saved_run_is_judged_again_and_damage_is_never_a_pass() {
 
 /// Starts a drill and waits until its load runs.
 fn drill_under_load(results: &Path) -> Child {
-    let child = flashdrill(results, &["drill", "run", "redis/primary-kill", "--short"])
+    let mut child = flashdrill(results, &["drill", "run", "redis/primary-kill", "--short"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -164,7 +166,11 @@ fn drill_under_load(results: &Path) -> Child {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    panic!("the drill never came to its load");
+    child.kill().unwrap();
+    panic!(
+        "the drill never came to its load: {:?}",
+        child.wait().unwrap()
+    );
 }
 
 /// Processes whose command line names the scratch folder of flashdrill's runs.
