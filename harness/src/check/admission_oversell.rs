@@ -149,6 +149,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Expired};
+    use crate::load::population::user_id;
 
     #[test]
     fn promises_within_the_stock_pass() {
@@ -297,7 +298,7 @@ mod tests {
             .rejected(3, "stock_exhausted");
         let witness = tiny.check(CheckId::S2).witnesses.remove(0);
         assert!(
-            witness.events[2].contains("u3 buys 1 of s0: accepted, order o3"),
+            witness.events[2].contains(&format!("{} buys 1 of s0: accepted, order o3", user_id(3))),
             "{witness:#?}"
         );
         assert!(

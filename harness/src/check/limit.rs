@@ -74,6 +74,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created};
+    use crate::load::population::user_id;
 
     /// Purchase `key` by buyer u1.
     fn by_u1(tiny: Tiny, key: u64) -> Tiny {
@@ -82,7 +83,7 @@ mod tests {
 
     fn order_of_u1(tiny: Tiny, key: u64) -> Tiny {
         tiny.order(key, Created)
-            .but_order(|row| row.user = "u1".to_owned())
+            .but_order(|row| row.user = user_id(1))
     }
 
     fn refused_to_u1(tiny: Tiny, key: u64) -> Tiny {

@@ -151,9 +151,10 @@ impl Fates {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{SEED, Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Expired, Paid};
+    use crate::load::population::{request_id, user_id};
 
     #[test]
     fn promises_kept_or_broken_in_the_open_pass() {
@@ -284,11 +285,14 @@ mod tests {
             .accepted(2)
             .bought(1);
         let witness = tiny.check(CheckId::L1).witnesses.remove(0);
-        assert_eq!(witness.subject, "request 0000000000000007-2");
+        assert_eq!(witness.subject, format!("request {}", request_id(SEED, 2)));
         assert_eq!(
             witness.events,
             [
-                "+0.020 s u2 buys 1 of s0: accepted, order o2 after 1.0 ms",
+                &format!(
+                    "+0.020 s {} buys 1 of s0: accepted, order o2 after 1.0 ms",
+                    user_id(2)
+                ),
                 "at rest: the store holds no order for it",
                 "the queue is empty: the order is lost",
             ]

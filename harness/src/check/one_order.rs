@@ -203,7 +203,7 @@ mod tests {
                     "another buyer's",
                     Tiny::sale(2)
                         .bought(1)
-                        .but_order(|row| row.user = "u2".into()),
+                        .but_order(|row| row.user = user_id(2)),
                     Fail,
                 ),
                 (

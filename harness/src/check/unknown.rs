@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn half_applied_fails() {
-        let half = || held(Tiny::sale(3).bought(1).unknown(2), "u2");
+        let half = || held(Tiny::sale(3).bought(1).unknown(2), &user_id(2));
         let of_rejected = Tiny::sale(3)
             .bought(1)
             .unknown(2)
@@ -141,7 +141,7 @@ mod tests {
                 ("held in the cache, no order", half(), Fail),
                 (
                     "held in the cache, rejected in the store",
-                    held(of_rejected, "u2"),
+                    held(of_rejected, &user_id(2)),
                     Fail,
                 ),
             ],
