@@ -1,9 +1,11 @@
 //! Starts the service, and ends it in order.
 
 use std::future::Future;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser;
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,6 +41,19 @@ pub enum StartError {
         address: std::net::SocketAddr,
         source: std::io::Error,
     },
+}
+
+/// The whole process: settings from flags and environment, errors in one line on stderr.
+#[must_use]
+pub fn main() -> ExitCode {
+    match run(&Settings::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The chain of causes, without a backtrace: whoever starts us shows the last lines.
+            eprintln!("flashsale: {:#}", anyhow::Error::from(error));
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Runs until SIGINT or SIGTERM.

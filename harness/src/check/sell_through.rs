@@ -73,6 +73,8 @@ fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: 
             "{}: {unsold} units came back at the end and are on sale",
             sku.id
         ));
+    } else if case.evidence.load.aborted.is_some() {
+        finding.doubt_about(&sku.id, "the sale was cut short before it could sell out");
     } else if demand.reaches_stock() {
         finding.violation("SKU not sold out although enough buyers came", || {
             let text = format!(
@@ -217,6 +219,9 @@ mod tests {
         let one_buyer = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
             tiny.refused(key, "limit_reached").but(|one| one.user = 1)
         });
+        let cut_short = sell_out(Tiny::sale(2).bought(1).refused(2, "sold_out"))
+            .refused(3, "sold_out")
+            .with(|e| e.load.aborted = Some("Ctrl-C".into()));
         let clicks = (0..9).fold(Tiny::sale(3).bought(1), |tiny, _| tiny.accepted(1));
         assert_verdicts(
             CheckId::L4,
@@ -227,6 +232,7 @@ mod tests {
                     Inconclusive,
                 ),
                 ("buyers met an outage", sell_out(many()), Inconclusive),
+                ("cut short by Ctrl-C", cut_short, Inconclusive),
                 ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
                 ("clicks of one purchase", sell_out(clicks), Inconclusive),
                 (

@@ -223,6 +223,22 @@ fn section<T: Deserr<Problems>>(
     whole(value, name, problems)
 }
 
+/// What the deserializer says of a value that no variant has; it names neither the key nor the choices.
+const WRONG_TAG: &str = "Incorrect tag value";
+
+/// Adds the key and the choices to the problems of tagged tables.
+fn name_tags(section: &str, mut found: Problems) -> Problems {
+    let (key, choices) = match section {
+        "load" => ("shape", "constant, ramp, spike"),
+        _ => ("kind", "redis_primary_kill, broker_kill, cache_stock_raise"),
+    };
+    for problem in found.0.iter_mut().filter(|one| one.message == WRONG_TAG) {
+        problem.path = format!("{}.{key}", problem.path);
+        problem.message = format!("unknown value; one of {choices}");
+    }
+    found
+}
+
 fn whole<T: Deserr<Problems>>(
     value: serde_json::Value,
     name: &str,
@@ -235,7 +251,7 @@ fn whole<T: Deserr<Problems>>(
             None
         }
         Err(found) => {
-            problems.extend_below(name, found);
+            problems.extend_below(name, name_tags(name, found));
             None
         }
     }

@@ -1,6 +1,6 @@
 //! Why the stack could not start, or what became of it later.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::{fmt, io};
 
@@ -34,8 +34,12 @@ impl fmt::Display for LogTail {
 
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
-    #[error("missing programs:{}\ninstall them with: apt-get install {}", missing_lines(.0), packages(.0))]
-    MissingPrograms(Vec<MissingProgram>),
+    #[error("missing programs:{}\ninstall them with: apt-get install {}{}", missing_lines(.programs), packages(.programs), jars_line(.jars.as_deref()))]
+    MissingPrograms {
+        programs: Vec<MissingProgram>,
+        /// Folder that should hold the RocketMQ jars, when they are missing too.
+        jars: Option<PathBuf>,
+    },
     #[error("no RocketMQ jars in {}: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ", .dir.display())]
     MissingJars { dir: PathBuf },
     #[error("cannot {action} {}: {source}", .path.display())]
@@ -109,6 +113,18 @@ fn missing_lines(missing: &[MissingProgram]) -> String {
         .iter()
         .map(|m| format!("\n  {} (Debian package {})", m.program, m.package))
         .collect()
+}
+
+fn jars_line(jars: Option<&Path>) -> String {
+    let line = |dir: &Path| {
+        format!(
+            "\n{}",
+            EnvironmentError::MissingJars {
+                dir: dir.to_owned()
+            }
+        )
+    };
+    jars.map(line).unwrap_or_default()
 }
 
 fn packages(missing: &[MissingProgram]) -> String {

@@ -33,7 +33,7 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// # Errors
-    /// All programs that are missing, at once; or the RocketMQ jars.
+    /// All programs that are missing, and the RocketMQ jars, at once.
     pub fn find() -> Result<Self, EnvironmentError> {
         Self::find_in(&search_folders(), rocketmq_folder())
     }
@@ -59,11 +59,12 @@ impl Programs {
                 (java.is_none(), "java", "openjdk-17-jre-headless"),
             ];
             let missing = all.into_iter().filter(|(missing, ..)| *missing);
-            return Err(EnvironmentError::MissingPrograms(
-                missing
+            return Err(EnvironmentError::MissingPrograms {
+                programs: missing
                     .map(|(_, program, package)| MissingProgram { program, package })
                     .collect(),
-            ));
+                jars: (!has_broker(&jars)).then_some(jars),
+            });
         };
         if !has_broker(&jars) {
             return Err(EnvironmentError::MissingJars { dir: jars });
@@ -127,13 +128,15 @@ mod tests {
     #[test]
     fn names_every_missing_program_with_its_package() {
         let folder = folder_with("some", &["java"]);
-        let error = Programs::find_in(std::slice::from_ref(&folder), folder.clone()).unwrap_err();
+        let jars = PathBuf::from("/no/jars");
+        let error = Programs::find_in(std::slice::from_ref(&folder), jars).unwrap_err();
         fs::remove_dir_all(folder).unwrap();
         assert_eq!(
             error.to_string(),
             "missing programs:\n  redis-server (Debian package redis-server)\
              \n  mariadbd or mysqld (Debian package mariadb-server)\
-             \ninstall them with: apt-get install mariadb-server redis-server"
+             \ninstall them with: apt-get install mariadb-server redis-server\
+             \nno RocketMQ jars in /no/jars: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ"
         );
     }
 

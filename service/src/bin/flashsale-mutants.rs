@@ -1,11 +1,8 @@
 //! `flashsale-mutants`: the service with one deliberate defect, chosen by `--mutant`.
 
-use clap::Parser;
-
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> anyhow::Result<()> {
-    flashsale::service::run(&flashsale::settings::Settings::parse())?;
-    Ok(())
+fn main() -> std::process::ExitCode {
+    flashsale::service::main()
 }
