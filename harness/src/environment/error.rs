@@ -54,7 +54,9 @@ pub enum EnvironmentError {
         program: PathBuf,
         source: io::Error,
     },
-    #[error("{component}: port {port} is in use by another process; {tail}")]
+    #[error(
+        "{component}: a port it wants is in use by another process (it was given {port}); {tail}"
+    )]
     PortInUse {
         component: String,
         port: u16,

@@ -128,7 +128,8 @@ mod tests {
         assert!(error.is_port_in_use(), "{error}");
         let text = error.to_string();
         assert!(
-            text.starts_with(&format!("redis-9: port {port} is in use")),
+            text.starts_with("redis-9: a port it wants is in use")
+                && text.contains(&format!("given {port}")),
             "{text}"
         );
         assert!(text.contains("Address already in use"), "{text}");
