@@ -173,14 +173,16 @@ fn drill_under_load(results: &Path) -> Child {
     );
 }
 
-/// Processes whose command line names the scratch folder of flashdrill's runs.
+/// Servers of runs whose owner is gone: their command line names its scratch folder, `<name>-<pid>-<n>`.
 fn servers_left() -> Vec<String> {
-    let scratch = std::env::temp_dir().join("flashdrill");
+    let scratch = std::env::temp_dir().join("flashdrill/");
     let mut left = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(scratch.to_str().unwrap()) {
+        let folder = line.split_once(scratch.to_str().unwrap());
+        let owner = folder.and_then(|(_, rest)| rest.split('/').next()?.rsplit('-').nth(1));
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
             left.push(line);
         }
     }
