@@ -49,8 +49,8 @@ pub fn main() -> ExitCode {
     match run(&Settings::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The chain of causes, without a backtrace: whoever starts us shows the last lines.
-            eprintln!("flashsale: {:#}", anyhow::Error::from(error));
+            // Each message names its cause; no backtrace, since whoever starts us shows the last lines.
+            eprintln!("flashsale: {error}");
             ExitCode::FAILURE
         }
     }
