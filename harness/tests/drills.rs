@@ -213,18 +213,20 @@ fn kill_nine_in_mid_drill_leaves_nothing_for_the_next_run_to_trip_over() {
 }
 
 #[test]
-fn ctrl_c_in_mid_drill_saves_the_evidence_is_inconclusive_and_leaves_nothing() {
+fn ctrl_c_or_sigterm_in_mid_drill_saves_the_evidence_is_inconclusive_and_leaves_nothing() {
     let _stack = one_at_a_time();
-    let results = tempfile::tempdir().unwrap();
-    let child = drill_under_load(results.path());
-    signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert_eq!(
-        verdict_of(&runs(results.path())[0])["verdict"],
-        "inconclusive"
-    );
-    assert_eq!(servers_left(), Vec::<String>::new());
+    for name in ["-INT", "-TERM"] {
+        let results = tempfile::tempdir().unwrap();
+        let child = drill_under_load(results.path());
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", text(&output));
+        assert_eq!(
+            verdict_of(&runs(results.path())[0])["verdict"],
+            "inconclusive"
+        );
+        assert_eq!(servers_left(), Vec::<String>::new());
+    }
 }
 
 #[test]

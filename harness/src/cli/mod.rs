@@ -7,6 +7,7 @@ mod drill;
 mod exit;
 mod prove;
 mod session;
+mod stop_word;
 mod terminal;
 pub mod up;
 

@@ -1,10 +1,11 @@
-//! What `drill run` and `prove` share: a stack that is up, a watcher, and Ctrl-C.
+//! What `drill run` and `prove` share: a stack that is up, a watcher, and Ctrl-C or SIGTERM.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::exit::Exit;
+use super::stop_word::StopWord;
 use super::terminal::Terminal;
 use crate::drill::narrate::Narrate;
 use crate::drill::run::Bench;
@@ -16,7 +17,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Brings the stack up. Ctrl-C while it starts takes it down again; once it is up, the first Ctrl-C
+    /// Brings the stack up. Ctrl-C or SIGTERM while it starts takes it down again; once it is up, the first one
     /// ends the run in order (load stops, faults are healed, evidence is saved).
     ///
     /// # Errors
@@ -31,12 +32,13 @@ impl Session {
             keep_logs_in: logs,
             progress: Arc::new(move |line: &str| watcher.say(line)),
         };
+        let mut word = StopWord::listen().map_err(|error| Exit::internal(&error))?;
         let stack = tokio::select! {
             stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error))?,
-            _ = tokio::signal::ctrl_c() => return Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
+            () = word.heard() => return Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
         };
         let cancel = Arc::new(AtomicBool::new(false));
-        tokio::spawn(watch_ctrl_c(Arc::clone(&cancel), Arc::clone(&narrate)));
+        tokio::spawn(obey(word, Arc::clone(&cancel), Arc::clone(&narrate)));
         let bench = Bench {
             results: results.to_owned(),
             bin_dir,
@@ -59,8 +61,10 @@ impl Session {
     }
 }
 
-async fn watch_ctrl_c(cancel: Arc<AtomicBool>, narrate: Arc<dyn Narrate>) {
-    while tokio::signal::ctrl_c().await.is_ok() {
+/// Asks the running drill to end, at every signal.
+async fn obey(mut word: StopWord, cancel: Arc<AtomicBool>, narrate: Arc<dyn Narrate>) {
+    loop {
+        word.heard().await;
         cancel.store(true, Ordering::Relaxed);
         narrate.say("interrupted: stopping the load, healing faults, saving evidence");
     }

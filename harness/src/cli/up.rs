@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
+use super::stop_word::StopWord;
 use crate::environment::{EnvironmentError, Stack, StackOptions};
 
 /// Starts a stack, prints its addresses, and stops it at Ctrl-C or SIGTERM.
@@ -30,33 +29,6 @@ pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
     eprintln!("stopping");
     stack.stop().await;
     Ok(())
-}
-
-/// Ctrl-C or SIGTERM. Listened to once, from the beginning: a signal that comes between two
-/// listeners is lost.
-struct StopWord {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl StopWord {
-    fn listen() -> Result<Self, EnvironmentError> {
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|e| EnvironmentError::step("flashdrill", "listening to signals", e))
-        };
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-        })
-    }
-
-    async fn heard(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
 
 /// What a person needs to use and to break the stack.
