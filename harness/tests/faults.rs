@@ -5,7 +5,7 @@
     reason = "helpers of tests may panic, as tests do"
 )]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use flashdrill::drill::plan::PlannedFault;
 use flashdrill::environment::{Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent};
 use flashdrill::target::template::Variables;
-use flashdrill::target::{RequestTemplate, Requests, Start, StateQueries, Target};
+use flashdrill::target::{StateQueries, Target};
 use redis::cmd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -47,44 +47,13 @@ fn words(text: &str) -> Vec<String> {
 
 /// A target of which only the Redis commands matter.
 fn target() -> Target {
-    let request = || RequestTemplate {
-        method: String::new(),
-        path: String::new(),
-        headers: BTreeMap::new(),
-        body: String::new(),
-    };
     Target {
-        name: "test".to_owned(),
-        start: Start {
-            command: Vec::new(),
-            mutant_command: Vec::new(),
-            env: BTreeMap::new(),
-            ready_path: String::new(),
-            ready_timeout_ms: 0,
-            prepare: Vec::new(),
-        },
-        requests: Requests {
-            buy: request(),
-            status: request(),
-            pay: request(),
-            cancel: request(),
-        },
-        answers: Vec::new(),
-        order_id_field: String::new(),
         state: StateQueries {
-            orders: String::new(),
-            stock: String::new(),
             cache_available: words("HGET fs:{{{sale}:{sku}}}:stock available"),
-            cache_held: Vec::new(),
             cache_add: words("HINCRBY fs:{{{sale}:{sku}}}:stock available {delta}"),
-            consumer_group: String::new(),
-            topic: String::new(),
-            settle_horizon_ms: 0,
-            order_states: BTreeMap::new(),
-            never_granted_reasons: Vec::new(),
-            metrics_path: String::new(),
-            counters: BTreeMap::new(),
+            ..StateQueries::default()
         },
+        ..Target::default()
     }
 }
 

@@ -321,15 +321,11 @@ fn queries() -> StateQueries {
             .to_owned(),
         cache_available: words("HGET fs:{{{sale}:{sku}}}:stock available"),
         cache_held: words("HGETALL fs:{{{sale}:{sku}}}:held"),
-        cache_add: Vec::new(),
-        consumer_group: String::new(),
-        topic: String::new(),
-        settle_horizon_ms: 0,
         order_states: states.map(|(name, state)| (name.to_owned(), state)).into(),
-        never_granted_reasons: Vec::new(),
         metrics_path: "/metrics".to_owned(),
         counters: counters
             .map(|(name, metric)| (name.to_owned(), metric.to_owned()))
             .into(),
+        ..StateQueries::default()
     }
 }

@@ -237,7 +237,7 @@ impl Run {
             faults: vec![self.fault()],
             stores: self.stores(),
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
-            history_damage: None,
+            damage: None,
             samples: self.samples.clone(),
         }
     }
@@ -396,18 +396,10 @@ fn outage_rule(reason: &str) -> AnswerRule {
 
 fn queries() -> StateQueries {
     StateQueries {
-        orders: String::new(),
-        stock: String::new(),
         cache_available: vec!["HGET".to_owned()],
         cache_held: vec!["HGETALL".to_owned()],
-        cache_add: Vec::new(),
-        consumer_group: String::new(),
-        topic: String::new(),
-        settle_horizon_ms: 0,
-        order_states: BTreeMap::new(),
         never_granted_reasons: vec!["never_reserved".to_owned()],
-        metrics_path: String::new(),
-        counters: BTreeMap::new(),
+        ..StateQueries::default()
     }
 }
 

@@ -105,7 +105,7 @@ impl<'e> Case<'e> {
 
     /// Records are missing from the history, so that an order may belong to an attempt it lost.
     pub fn history_gap(&self) -> Option<String> {
-        if let Some(damage) = &self.evidence.history_damage {
+        if let Some(damage) = &self.evidence.damage {
             return Some(format!("the history is damaged: {damage}"));
         }
         let (buys, sent) = (self.purchases.buys, self.evidence.load.sent);

@@ -66,7 +66,7 @@ fn judge_with<E: Display>(
         Ok((purchases, None)) => try_case(&chosen, evidence, purchases),
         Ok((purchases, Some(damage))) => {
             let damaged = Evidence {
-                history_damage: Some(damage),
+                damage: Some(damage),
                 ..evidence.clone()
             };
             try_case(&chosen, &damaged, purchases)

@@ -111,8 +111,8 @@ pub struct Evidence {
     pub stores: FinalState,
     /// Names of `Operation::reason`.
     pub reasons: Vec<String>,
-    /// The history ended early or was damaged, and why.
-    pub history_damage: Option<String>,
+    /// What of the evidence is damaged or missing, and why: never a pass.
+    pub damage: Option<String>,
     /// Taken while the load ran.
     pub samples: Vec<Sample>,
 }

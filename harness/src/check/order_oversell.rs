@@ -37,14 +37,7 @@ impl Checker for OrderOversell {
             .iter()
             .map(|s| case.ledger.live_units(&s.id))
             .sum();
-        let stock: u64 = case
-            .evidence
-            .plan
-            .sale
-            .skus
-            .iter()
-            .map(|sku| u64::from(sku.stock))
-            .sum();
+        let stock = case.evidence.plan.sale.stock_units();
         let (live, stock) = (signed(live), count(stock));
         finding.fact(format!("{live} units in live orders of {stock} on sale"));
         finding

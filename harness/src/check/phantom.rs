@@ -194,7 +194,7 @@ mod tests {
             vec![
                 (
                     "damaged",
-                    unasked().with(|e| e.history_damage = Some("cut".into())),
+                    unasked().with(|e| e.damage = Some("cut".into())),
                     Inconclusive,
                 ),
                 (

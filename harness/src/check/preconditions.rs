@@ -287,7 +287,7 @@ mod tests {
                 ),
                 (
                     "history damaged",
-                    valid(|e| e.history_damage = Some("cut".into())),
+                    valid(|e| e.damage = Some("cut".into())),
                     Inconclusive,
                 ),
                 ("history short", valid(|e| e.load.sent = 2), Inconclusive),

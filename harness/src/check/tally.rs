@@ -49,14 +49,7 @@ impl Tally {
     pub fn new(case: &Case<'_>) -> Self {
         let purchases = &case.purchases;
         let mut tally = Self {
-            stock_units: case
-                .evidence
-                .plan
-                .sale
-                .skus
-                .iter()
-                .map(|sku| u64::from(sku.stock))
-                .sum(),
+            stock_units: case.evidence.plan.sale.stock_units(),
             buy_attempts: purchases.buys,
             refused_attempts: purchases.refused_buys,
             unknown_attempts: purchases.unknown_buys,

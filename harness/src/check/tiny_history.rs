@@ -15,9 +15,7 @@ use crate::history::operation::{Operation, OperationKind, Outcome};
 use crate::load::population::{Population, request_id, user_id};
 use crate::load::schedule::Schedule;
 use crate::load::summary::LoadSummary;
-use crate::target::{
-    AnswerOutcome, AnswerRule, RequestTemplate, Requests, Start, StateQueries, Target,
-};
+use crate::target::{AnswerOutcome, AnswerRule, StateQueries, Target};
 
 pub const SEED: u64 = 7;
 
@@ -46,7 +44,7 @@ impl Tiny {
                 ..FinalState::default()
             },
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
-            history_damage: None,
+            damage: None,
             samples: Vec::new(),
         };
         Self {
@@ -286,31 +284,17 @@ fn plan() -> Plan {
 }
 
 fn target() -> Target {
-    let request = RequestTemplate {
-        method: "POST".to_owned(),
-        path: String::new(),
-        headers: BTreeMap::new(),
-        body: String::new(),
-    };
     Target {
         name: "tiny".to_owned(),
-        start: Start {
-            command: Vec::new(),
-            mutant_command: Vec::new(),
-            env: BTreeMap::new(),
-            ready_path: String::new(),
-            ready_timeout_ms: 0,
-            prepare: Vec::new(),
-        },
-        requests: Requests {
-            buy: request.clone(),
-            status: request.clone(),
-            pay: request.clone(),
-            cancel: request,
-        },
         answers: vec![rule(409, "sold_out", false), rule(503, "paused", true)],
         order_id_field: "order_id".to_owned(),
-        state: state_queries(),
+        state: StateQueries {
+            cache_available: vec!["GET".to_owned()],
+            cache_held: vec!["HGETALL".to_owned()],
+            never_granted_reasons: vec!["never_reserved".to_owned()],
+            ..StateQueries::default()
+        },
+        ..Target::default()
     }
 }
 
@@ -321,22 +305,5 @@ fn rule(status: u16, reason: &str, outage: bool) -> AnswerRule {
         outcome: AnswerOutcome::Refused,
         reason: reason.to_owned(),
         outage,
-    }
-}
-
-fn state_queries() -> StateQueries {
-    StateQueries {
-        orders: String::new(),
-        stock: String::new(),
-        cache_available: vec!["GET".to_owned()],
-        cache_held: vec!["HGETALL".to_owned()],
-        cache_add: Vec::new(),
-        consumer_group: String::new(),
-        topic: String::new(),
-        settle_horizon_ms: 0,
-        order_states: BTreeMap::new(),
-        never_granted_reasons: vec!["never_reserved".to_owned()],
-        metrics_path: String::new(),
-        counters: BTreeMap::new(),
     }
 }

@@ -90,7 +90,7 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         stores: part(&folder, RunFolder::STORES, &mut missing),
         plan,
         reasons: Vec::new(),
-        history_damage: None,
+        damage: None,
         samples: samples(&folder),
     };
     let about = part(&folder, RunFolder::ABOUT, &mut missing);
@@ -137,7 +137,7 @@ fn with_history(
             None
         }
     };
-    evidence.history_damage = (!missing.is_empty()).then(|| missing.join("; "));
+    evidence.damage = (!missing.is_empty()).then(|| missing.join("; "));
     let judgement = judge(
         &evidence,
         reader.into_iter().flatten().map_while(Result::ok),

@@ -38,6 +38,13 @@ pub struct Sale {
     pub limit_per_user: u32,
 }
 
+impl Sale {
+    /// Units on sale, all SKUs together.
+    pub fn stock_units(&self) -> u64 {
+        self.skus.iter().map(|sku| u64::from(sku.stock)).sum()
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Sku {
     pub id: String,

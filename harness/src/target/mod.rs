@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::drill::problems::Problems;
 
 /// A resolved target file.
-#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct Target {
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// How the service comes up. All parts are templates.
-#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct Start {
     pub command: Vec<String>,
@@ -54,7 +54,7 @@ pub struct PrepareRequest {
     pub request: RequestTemplate,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct RequestTemplate {
     pub method: String,
@@ -66,7 +66,7 @@ pub struct RequestTemplate {
 }
 
 /// The calls of a buyer.
-#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct Requests {
     pub buy: RequestTemplate,
@@ -103,7 +103,7 @@ pub enum AnswerOutcome {
 }
 
 /// How to read what the stores hold. SQL and Redis commands are templates.
-#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct StateQueries {
     /// SQL: order_id, request_id, user, sku, quantity, state, reason. One row an order.

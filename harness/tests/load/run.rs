@@ -14,9 +14,7 @@ use flashdrill::load::population::Population;
 use flashdrill::load::schedule::{Phase, Schedule};
 use flashdrill::load::summary::LoadSummary;
 use flashdrill::load::{LoadError, LoadJob, Progress, reason, run};
-use flashdrill::target::{
-    AnswerOutcome, AnswerRule, RequestTemplate, Requests, Start, StateQueries, Target,
-};
+use flashdrill::target::{AnswerOutcome, AnswerRule, RequestTemplate, Requests, Target};
 
 /// A constant rate on a few connections, nobody clicking twice or paying.
 pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
@@ -73,14 +71,6 @@ fn target() -> Target {
     use AnswerOutcome::{Accepted, Refused, Unknown};
     Target {
         name: "test".into(),
-        start: Start {
-            command: vec![],
-            mutant_command: vec![],
-            env: BTreeMap::new(),
-            ready_path: "/".into(),
-            ready_timeout_ms: 0,
-            prepare: vec![],
-        },
         requests: Requests {
             buy: request(
                 "POST",
@@ -100,20 +90,7 @@ fn target() -> Target {
             rule(500, "", Unknown, "broken", false),
         ],
         order_id_field: "order_id".into(),
-        state: StateQueries {
-            orders: String::new(),
-            stock: String::new(),
-            cache_available: vec![],
-            cache_held: vec![],
-            cache_add: vec![],
-            consumer_group: String::new(),
-            topic: String::new(),
-            settle_horizon_ms: 0,
-            order_states: BTreeMap::new(),
-            never_granted_reasons: vec![],
-            metrics_path: String::new(),
-            counters: BTreeMap::new(),
-        },
+        ..Target::default()
     }
 }
 

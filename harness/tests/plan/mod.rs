@@ -1,11 +1,9 @@
 //! A plan for tests that need no drill file.
 
-use std::collections::BTreeMap;
-
 use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::Schedule;
-use flashdrill::target::{RequestTemplate, Requests, Start, StateQueries, Target};
+use flashdrill::target::{StateQueries, Target};
 
 /// Sale `sale-1` of the given SKUs and their stock.
 pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
@@ -47,35 +45,11 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             sell_out: false,
         },
         mutants: Vec::new(),
-        target: target(queries),
-    }
-}
-
-fn target(state: StateQueries) -> Target {
-    let request = RequestTemplate {
-        method: "POST".to_owned(),
-        path: String::new(),
-        headers: BTreeMap::new(),
-        body: String::new(),
-    };
-    Target {
-        name: "bundled service".to_owned(),
-        start: Start {
-            command: Vec::new(),
-            mutant_command: Vec::new(),
-            env: BTreeMap::new(),
-            ready_path: String::new(),
-            ready_timeout_ms: 0,
-            prepare: Vec::new(),
+        target: Target {
+            name: "bundled service".to_owned(),
+            order_id_field: "order_id".to_owned(),
+            state: queries,
+            ..Target::default()
         },
-        requests: Requests {
-            buy: request.clone(),
-            status: request.clone(),
-            pay: request.clone(),
-            cancel: request,
-        },
-        answers: Vec::new(),
-        order_id_field: "order_id".to_owned(),
-        state,
     }
 }
