@@ -5,6 +5,7 @@ mod check;
 pub mod clean;
 mod drill;
 mod exit;
+mod load;
 mod prove;
 mod session;
 mod stop_word;
@@ -39,6 +40,8 @@ enum Command {
     Drill(drill::DrillCommand),
     /// Judge a saved run again, without any environment.
     Check(check::Args),
+    /// Offer load to any HTTP server: open loop, response times from the intended start.
+    Load(Box<load::Args>),
     /// Run drills against the broken variants of the service that they must catch.
     Prove(prove::Args),
     /// Bring up the stack, print its addresses, keep it until Ctrl-C.
@@ -91,6 +94,7 @@ async fn dispatch(command: Command) -> Exit {
     match command {
         Command::Drill(command) => drill::run(command).await,
         Command::Check(args) => check::run(&args),
+        Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
         Command::Up { logs } => match up::run(logs).await {
             Ok(()) => Exit::Pass,

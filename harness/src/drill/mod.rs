@@ -12,3 +12,4 @@ pub mod range;
 pub mod resolve;
 pub mod run;
 pub mod sell;
+pub mod watch;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::check::CheckId;
 use crate::faults::Fault;
 use crate::load::population::Population;
-use crate::load::schedule::Schedule;
+pub use crate::load::spec::Load;
+use crate::load::spec::{LoadSpec, Loop};
 use crate::target::Target;
 
 /// Everything a run needs to know; a run is repeated from this alone.
@@ -26,6 +27,21 @@ pub struct Plan {
     pub expect: Expect,
     pub mutants: Vec<Mutant>,
     pub target: Target,
+}
+
+impl Plan {
+    /// What its load generator is to offer.
+    pub fn load_spec(&self) -> LoadSpec {
+        LoadSpec {
+            seed: self.seed,
+            sale: self.sale.id.clone(),
+            skus: self.sale.skus.iter().map(|sku| sku.id.clone()).collect(),
+            load: self.load.clone(),
+            kind: Loop::Open,
+            population: self.population.clone(),
+            target: self.target.clone(),
+        }
+    }
 }
 
 /// What is on sale.
@@ -50,17 +66,6 @@ pub struct Sku {
     pub id: String,
     /// Units on sale.
     pub stock: u32,
-}
-
-/// How requests are offered.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Load {
-    pub schedule: Schedule,
-    pub connections: u32,
-    /// Requests that may be unanswered on one connection (HTTP/1.1 pipelining); 1 is a browser.
-    pub depth: u32,
-    /// After this a request's outcome is unknown and its connection is replaced.
-    pub timeout_ms: u64,
 }
 
 /// A fault and its place on the load's timeline.

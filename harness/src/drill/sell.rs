@@ -1,25 +1,25 @@
 //! The part of a run in which everything happens at once: load, faults, samples.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::folder::{FolderError, RunFolder};
-use super::narrate::Narrate;
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
 use super::run::Bench;
+use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
 use crate::faults::{self, FaultEvent};
 use crate::history::{HistoryError, HistoryWriter};
-use crate::load::summary::LoadSummary;
+use crate::load::endpoint::Endpoint;
+use crate::load::figures::Figures;
+use crate::load::timeline;
 use crate::load::{self, LoadError, LoadJob, Progress, reason};
 use crate::observe::{ObserveError, Sampler, SamplerOptions};
 
 /// Time between the decision to start and the first arrival: connections are opened in it.
 const LEAD_IN: Duration = Duration::from_millis(500);
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
-const LIVE_EVERY: Duration = Duration::from_millis(500);
 
 /// The load could not be offered or recorded.
 #[derive(Debug, thiserror::Error)]
@@ -98,52 +98,27 @@ fn offer(
     folder: &RunFolder,
     start: Instant,
     progress: &Arc<Progress>,
-) -> Result<impl FnOnce() -> Result<LoadSummary, LoadError> + Send + 'static, SellError> {
+) -> Result<impl FnOnce() -> Result<Figures, LoadError> + Send + 'static, SellError> {
     let reasons = reason::reasons(&plan.target);
     let history = HistoryWriter::create(&folder.file(RunFolder::HISTORY), plan.seed, reasons)?;
-    let (plan, variables) = (plan.clone(), prepared.variables.clone());
-    let address = SocketAddr::from(([127, 0, 0, 1], prepared.service.port));
+    let (spec, variables) = (plan.load_spec(), prepared.variables.clone());
+    let endpoint = Endpoint::local(prepared.service.port);
     let (progress, cancel) = (Arc::clone(progress), Arc::clone(&bench.cancel));
-    let response_log = Some(folder.file(RunFolder::RESPONSE_LOG));
     Ok(move || {
-        let plan = &plan;
         load::run(LoadJob {
-            plan,
-            address,
+            spec,
+            endpoint,
             variables,
-            history,
+            history: Some(history),
             start,
             progress,
             cancel,
-            response_log,
         })
     })
 }
 
-/// Tells how the load goes, until it is dropped.
-async fn watch(
-    progress: &Progress,
-    start: Instant,
-    narrate: &dyn Narrate,
-) -> std::convert::Infallible {
-    let mut before = progress.counts();
-    loop {
-        tokio::time::sleep(LIVE_EVERY).await;
-        let now = progress.counts();
-        let sent_per_s = (now.sent - before.sent) as f64 / LIVE_EVERY.as_secs_f64();
-        narrate.live(&format!(
-            "{:5.1} s  {sent_per_s:6.0} req/s  accepted {}  refused {}  unknown {}  dropped {}",
-            start.elapsed().as_secs_f64(),
-            now.accepted,
-            now.refused,
-            now.unknown,
-            now.dropped
-        ));
-        before = now;
-    }
-}
-
-fn save(folder: &RunFolder, load: &LoadSummary, events: &[FaultEvent]) -> Result<(), FolderError> {
-    folder.save(RunFolder::LOAD, load)?;
-    folder.save(RunFolder::FAULTS, &events)
+fn save(folder: &RunFolder, load: &Figures, events: &[FaultEvent]) -> Result<(), SellError> {
+    timeline::write_log(&load.seconds, &folder.file(RunFolder::RESPONSE_LOG))?;
+    folder.save(RunFolder::LOAD, &load.summary())?;
+    Ok(folder.save(RunFolder::FAULTS, &events)?)
 }

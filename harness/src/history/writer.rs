@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::operation::Operation;
 use super::{Header, HistoryError, block, record};
@@ -25,6 +26,7 @@ pub struct HistoryWriter {
     path: PathBuf,
     buffer: Vec<u8>,
     operations: u64,
+    waited: Duration,
     full: SyncSender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
     thread: JoinHandle<io::Result<File>>,
@@ -57,6 +59,7 @@ impl HistoryWriter {
             path: path.to_owned(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
             operations: 0,
+            waited: Duration::ZERO,
             full,
             empty,
             thread,
@@ -83,9 +86,24 @@ impl HistoryWriter {
     }
 
     fn hand_over(&mut self) -> Result<(), HistoryError> {
-        let next = self.empty.recv().map_err(|_| self.gone())?;
+        let next = match self.empty.try_recv() {
+            Ok(next) => next,
+            Err(_) => self.wait_for_the_disk()?,
+        };
         let filled = std::mem::replace(&mut self.buffer, next);
         self.full.send(filled).map_err(|_| self.gone())
+    }
+
+    fn wait_for_the_disk(&mut self) -> Result<Vec<u8>, HistoryError> {
+        let since = Instant::now();
+        let next = self.empty.recv().map_err(|_| self.gone())?;
+        self.waited += since.elapsed();
+        Ok(next)
+    }
+
+    /// How long [`HistoryWriter::append`] has waited for the disk, in all.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     fn gone(&self) -> HistoryError {

@@ -40,6 +40,11 @@ impl Arrivals {
         (self.next < self.due).then_some((self.next, self.next_ns))
     }
 
+    /// When the first arrival comes whose time has not; None: all have.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        (self.due < self.timetable.count()).then(|| self.timetable.intended_ns(self.due))
+    }
+
     /// The one that waited longest was sent or dropped.
     pub fn pass(&mut self) {
         self.next += 1;

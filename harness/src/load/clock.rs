@@ -44,9 +44,14 @@ impl Clock {
         u64::try_from(self.now_ns()).unwrap_or(0)
     }
 
+    /// What `CLOCK_MONOTONIC` reads when this clock reads `at_ns`.
+    pub fn monotonic_ns(&self, at_ns: i64) -> i64 {
+        self.origin_ns + at_ns
+    }
+
     /// Sleeps until the clock reads `at_ns`; returns at once when that is past.
     pub fn sleep_until(&self, at_ns: i64) -> Result<(), Errno> {
-        let at = self.origin_ns + at_ns;
+        let at = self.monotonic_ns(at_ns);
         let time = TimeSpec::new(at / NS_PER_S, at % NS_PER_S);
         loop {
             match clock_nanosleep(

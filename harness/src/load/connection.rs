@@ -4,15 +4,15 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
 
-use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Registry, Token};
 
 use super::answer::{Parsed, parse};
+use super::endpoint::Endpoint;
 use super::flight::Flight;
 use super::inbox::Inbox;
 use super::reason::Ending;
+use super::wire::{Opening, Wire};
 
 #[derive(Debug)]
 pub struct Connection {
@@ -31,16 +31,8 @@ pub struct Connection {
 #[derive(Debug)]
 enum Link {
     Down,
-    Connecting(TcpStream),
-    Open(TcpStream),
-}
-
-/// How an attempt to connect stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Connect {
-    Pending,
-    Done,
-    Failed,
+    Opening(Wire),
+    Open(Wire),
 }
 
 impl Connection {
@@ -58,43 +50,32 @@ impl Connection {
     /// Starts to connect; the registry tells under `token` when there is more to do.
     pub fn connect(
         &mut self,
-        address: SocketAddr,
+        endpoint: &Endpoint,
         registry: &Registry,
         token: Token,
     ) -> io::Result<()> {
-        let mut stream = TcpStream::connect(address)?;
-        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-        self.link = Link::Connecting(stream);
+        let wire = Wire::connect(endpoint.address, endpoint.tls.as_ref(), registry, token)?;
+        self.link = Link::Opening(wire);
         Ok(())
     }
 
     /// Looks whether a connection that was started stands.
-    pub fn connected(&mut self) -> Connect {
-        let stream = match std::mem::replace(&mut self.link, Link::Down) {
-            Link::Connecting(stream) => stream,
-            Link::Open(stream) => {
-                self.link = Link::Open(stream);
-                return Connect::Done;
+    pub fn open(&mut self) -> Opening {
+        let mut wire = match std::mem::replace(&mut self.link, Link::Down) {
+            Link::Opening(wire) => wire,
+            Link::Open(wire) => {
+                self.link = Link::Open(wire);
+                return Opening::Done;
             }
-            Link::Down => return Connect::Failed,
+            Link::Down => return Opening::Failed,
         };
-        if let Ok(Some(_)) | Err(_) = stream.take_error() {
-            return Connect::Failed;
-        }
-        match stream.peer_addr() {
-            // On loopback a socket may meet itself when nobody listens: it would answer our requests
-            // with our requests, and keep the server from its port.
-            Ok(peer) if stream.local_addr().is_ok_and(|own| own == peer) => Connect::Failed,
-            Ok(_) if stream.set_nodelay(true).is_ok() => {
-                self.link = Link::Open(stream);
-                Connect::Done
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => {
-                self.link = Link::Connecting(stream);
-                Connect::Pending
-            }
-            Ok(_) | Err(_) => Connect::Failed,
-        }
+        let opening = wire.open();
+        self.link = match opening {
+            Opening::Pending => Link::Opening(wire),
+            Opening::Done => Link::Open(wire),
+            Opening::Failed => Link::Down,
+        };
+        opening
     }
 
     /// Drops the connection; gives back the requests that are lost with it.
@@ -111,13 +92,22 @@ impl Connection {
         matches!(self.link, Link::Open(_))
     }
 
-    pub fn is_connecting(&self) -> bool {
-        matches!(self.link, Link::Connecting(_))
+    pub fn is_opening(&self) -> bool {
+        matches!(self.link, Link::Opening(_))
     }
 
     /// Open, and fewer than `depth` requests unanswered.
     pub fn has_room(&self, depth: usize) -> bool {
-        self.is_open() && self.flights.len() < depth
+        self.room(depth) > 0
+    }
+
+    /// Requests that may be added to make `depth` unanswered ones.
+    pub fn room(&self, depth: usize) -> usize {
+        if self.is_open() {
+            depth.saturating_sub(self.flights.len())
+        } else {
+            0
+        }
     }
 
     /// Some request is unanswered.
@@ -147,11 +137,11 @@ impl Connection {
             sent(flight);
         }
         self.unwritten = 0;
-        let Link::Open(stream) = &mut self.link else {
+        let Link::Open(wire) = &mut self.link else {
             return Err(Ending::Reset);
         };
         while self.taken < self.outbox.len() {
-            match stream.write(&self.outbox[self.taken..]) {
+            match wire.write(&self.outbox[self.taken..]) {
                 Ok(0) => return Err(Ending::Reset),
                 Ok(written) => self.taken += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
@@ -161,7 +151,11 @@ impl Connection {
         }
         self.outbox.clear();
         self.taken = 0;
-        Ok(true)
+        match wire.flush() {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(_) => Err(Ending::Reset),
+        }
     }
 
     /// Reads what has come and hands over each whole answer with its request, status and body. `drain`:
@@ -173,12 +167,13 @@ impl Connection {
         mut answered: impl FnMut(&Flight, u16, &[u8]),
     ) -> Result<(), Ending> {
         loop {
-            let Link::Open(stream) = &mut self.link else {
+            let Link::Open(wire) = &mut self.link else {
                 return Ok(());
             };
             let space = inbox.begin(&self.leftover);
             let space_len = space.len();
-            let count = match stream.read(space) {
+            let short_is_all = wire.short_read_is_all() && !drain;
+            let count = match wire.read(space) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -187,7 +182,7 @@ impl Connection {
             let received = inbox.received(self.leftover.len() + count);
             self.take_answers(received, count == 0, &mut answered)?;
             // A short read has emptied the socket; asking again would only be told so.
-            if count < space_len && !drain {
+            if count < space_len && short_is_all {
                 return Ok(());
             }
         }

@@ -5,26 +5,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::LoadError;
-use super::arrivals::Arrivals;
 use super::clock::{self, Clock};
 use super::desk::Desk;
+use super::figures::{Figures, Generator};
 use super::flight::Flight;
 use super::follow_up::{FollowUp, FollowUps};
+use super::host::HostClock;
 use super::images::Images;
 use super::job::LoadJob;
 use super::mapping::Mapping;
-use super::pool::{Place, Pool};
+use super::pool::{Place, Pool, Wait};
 use super::population::Buyers;
 use super::progress::Progress;
 use super::reason::reasons;
 use super::recorder::{Recorder, RunFigures};
-use super::summary::LoadSummary;
+use super::source::Source;
+use super::strain::Strain;
 use crate::history::operation::OperationKind;
 
 #[derive(Debug)]
 pub struct Engine {
     clock: Clock,
-    arrivals: Arrivals,
+    source: Source,
     images: Images,
     pool: Pool,
     desk: Desk,
@@ -32,7 +34,14 @@ pub struct Engine {
     progress: Arc<Progress>,
     cancel: Arc<AtomicBool>,
     stopped: bool,
+    strain: Strain,
 }
+
+/// When nothing is due for longer than this, the generator sleeps until something happens: ten ticks would
+/// cost more than the two wake-ups of a request.
+const QUIET_NS: i64 = 10 * clock::TICK_NS as i64;
+/// Connections are looked after this often at least.
+const SLEEP_NS_MAX: i64 = 10_000_000;
 
 /// What waits longest.
 enum Next {
@@ -42,27 +51,29 @@ enum Next {
 
 impl Engine {
     /// Prepares everything that can be before the start: request bytes, rules, histograms.
-    pub fn new(job: LoadJob<'_>) -> Result<Self, LoadError> {
-        let plan = job.plan;
-        let load = &plan.load;
-        let reasons = reasons(&plan.target);
-        let sku_count = u32::try_from(plan.sale.skus.len()).unwrap_or(u32::MAX);
+    pub fn new(job: LoadJob) -> Result<Self, LoadError> {
+        let spec = &job.spec;
+        let load = &spec.load;
+        let reasons = reasons(&spec.target);
+        let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
+        let timetable = load.schedule.timetable();
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
-            arrivals: Arrivals::new(load.schedule.timetable()),
-            images: Images::new(plan, &job.variables, job.address)?,
-            pool: Pool::new(job.address, load.connections, load.depth, load.timeout_ms)
+            source: Source::new(spec.kind, timetable.clone()),
+            images: Images::new(spec, &job.variables, &job.endpoint.authority)?,
+            pool: Pool::new(job.endpoint, load.connections, load.depth, load.timeout_ms)
                 .map_err(events("started"))?,
             desk: Desk {
-                mapping: Mapping::new(&plan.target, &reasons),
-                buyers: Buyers::new(&plan.population, plan.seed, sku_count),
-                recorder: Recorder::new(job.history, &load.schedule, reasons),
-                follow_ups: FollowUps::new(plan.population.follow_up_after_ms),
+                mapping: Mapping::new(&spec.target, &reasons),
+                buyers: Buyers::new(&spec.population, spec.seed, sku_count),
+                recorder: Recorder::new(job.history, load, timetable, reasons),
+                follow_ups: FollowUps::new(spec.population.follow_up_after_ms),
             },
             timeout_ns: load.timeout_ms * 1_000_000,
             progress: job.progress,
             cancel: job.cancel,
             stopped: false,
+            strain: Strain::default(),
         })
     }
 
@@ -72,23 +83,30 @@ impl Engine {
         clock::tighten_timer_slack()?;
         clock::raise_priority();
         let cpu_before_ns = clock::thread_cpu_ns();
+        let host_before = HostClock::read();
         while !self.over() {
-            self.clock
-                .sleep_until(clock::next_tick(self.clock.now_ns()))?;
             self.tick()?;
         }
+        let host = host_before.and_then(|before| Some(HostClock::read()?.since(&before)));
         let run = RunFigures {
             aborted: self.stopped.then(|| "the load was cancelled".to_owned()),
             duration_ns: self.clock.elapsed_ns(),
-            generator_cpu_ns: clock::thread_cpu_ns() - cpu_before_ns,
+            generator: Generator {
+                cpu_ms: (clock::thread_cpu_ns() - cpu_before_ns) / 1_000_000,
+                strain: self.strain,
+                host: host.unwrap_or_default(),
+            },
         };
         Ok((self.desk.recorder, run))
     }
 
     fn tick(&mut self) -> Result<(), LoadError> {
+        let wait = self.wait();
         self.pool
-            .receive(&self.clock, &mut self.desk)
+            .receive(wait, &self.clock, &mut self.desk)
             .map_err(events("received"))?;
+        let woke_ns = self.clock.now_ns();
+        self.strain.woke(wait.until_ns(), woke_ns);
         if self.cancel.load(Ordering::Relaxed) {
             self.stopped = true;
             self.desk.follow_ups.clear();
@@ -98,7 +116,25 @@ impl Engine {
         self.pool.flush(&self.clock, &mut self.desk);
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
+        let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
+        self.strain.worked(took_ns, self.source.waiting().is_some());
         Ok(())
+    }
+
+    /// Ticks while there is much to do, events while there is little.
+    fn wait(&self) -> Wait {
+        let now_ns = self.clock.now_ns();
+        let due_ns = [
+            self.source.next_due_ns(),
+            self.desk.follow_ups.next_due_ns(),
+        ];
+        let next_ns = due_ns.into_iter().flatten().min().unwrap_or(u64::MAX);
+        let next_ns = i64::try_from(next_ns).unwrap_or(i64::MAX);
+        let busy = self.source.waiting().is_some() || !self.pool.is_settled();
+        if busy || !self.source.may_be_quiet() || next_ns < now_ns.saturating_add(QUIET_NS) {
+            return Wait::Tick(clock::next_tick(now_ns));
+        }
+        Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX))
     }
 
     /// Queues what is due, the longest waiting first, as far as the connections have room. What
@@ -109,8 +145,11 @@ impl Engine {
             return;
         };
         let recorder = &mut self.desk.recorder;
-        self.arrivals
-            .come_due(now_ns, |index, ns| recorder.offered(index, ns));
+        self.source.come_due(
+            now_ns,
+            || self.pool.room(),
+            |index, ns| recorder.offered(index, ns),
+        );
         while let Some(next) = self.next(now_ns) {
             let queued = match next {
                 Next::Arrival { index, intended_ns } => self.arrive(index, intended_ns, now_ns),
@@ -128,7 +167,7 @@ impl Engine {
             .follow_ups
             .next_due_ns()
             .filter(|due| *due <= now_ns);
-        match (self.arrivals.waiting(), due_ns) {
+        match (self.source.waiting(), due_ns) {
             (Some((_, intended_ns)), Some(due_ns)) if due_ns < intended_ns => {
                 Some(Next::FollowUp { due_ns })
             }
@@ -142,7 +181,7 @@ impl Engine {
     fn arrive(&mut self, index: u64, intended_ns: u64, now_ns: u64) -> bool {
         if now_ns > intended_ns + self.timeout_ns {
             self.desk.recorder.dropped(OperationKind::Buy);
-            self.arrivals.pass();
+            self.source.pass();
             return true;
         }
         let Some(place) = self.pool.place() else {
@@ -159,7 +198,7 @@ impl Engine {
         self.pool.queue(place, flight, |out| {
             self.images.write(OperationKind::Buy, &purchase, "", out);
         });
-        self.arrivals.pass();
+        self.source.pass();
         true
     }
 
@@ -198,7 +237,7 @@ impl Engine {
     /// Everything was sent, dropped or cancelled, and nothing is outstanding; or it can no longer be
     /// recorded.
     fn over(&self) -> bool {
-        let sent = self.stopped || self.arrivals.over(self.clock.elapsed_ns());
+        let sent = self.stopped || self.source.over(self.clock.elapsed_ns());
         let done =
             sent && self.desk.follow_ups.next_due_ns().is_none() && !self.pool.any_outstanding();
         done || self.desk.recorder.failed()
@@ -210,8 +249,7 @@ fn events(doing: &'static str) -> impl Fn(std::io::Error) -> LoadError {
 }
 
 /// Runs a load on the calling thread.
-pub fn run(job: LoadJob<'_>) -> Result<LoadSummary, LoadError> {
-    let log = job.response_log.clone();
-    let (recorder, figures) = Engine::new(job)?.run()?;
-    recorder.finish(figures, log.as_deref())
+pub fn run(job: LoadJob) -> Result<Figures, LoadError> {
+    let (recorder, run) = Engine::new(job)?.run()?;
+    recorder.finish(run)
 }

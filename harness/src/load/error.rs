@@ -1,7 +1,6 @@
 //! Why a load could not run, or could not be recorded.
 
 use std::io;
-use std::net::SocketAddr;
 
 use nix::errno::Errno;
 
@@ -11,10 +10,6 @@ use crate::target::template::UnknownVariable;
 /// A server that misbehaves is no error: it shows as unknown outcomes in the history.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error(
-        "{address} is not a loopback address; load goes to this machine only, start the service here"
-    )]
-    NotLoopback { address: SocketAddr },
     #[error("load.{setting} is {value}; it must be {allowed}")]
     Setting {
         setting: &'static str,

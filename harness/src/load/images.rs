@@ -1,11 +1,9 @@
 //! The requests of a run: one image per call and SKU.
 
-use std::net::SocketAddr;
-
 use super::LoadError;
 use super::population::request_prefix;
 use super::request::{Gaps, RequestImage};
-use crate::drill::plan::Plan;
+use super::spec::LoadSpec;
 use crate::history::operation::OperationKind;
 use crate::target::RequestTemplate;
 use crate::target::template::Variables;
@@ -32,17 +30,17 @@ impl Images {
     ///
     /// # Errors
     /// A template names a variable that nobody defines.
-    pub fn new(plan: &Plan, variables: &Variables, address: SocketAddr) -> Result<Self, LoadError> {
+    pub fn new(spec: &LoadSpec, variables: &Variables, authority: &str) -> Result<Self, LoadError> {
         let mut variables = variables.clone();
-        variables.insert("sale".into(), plan.sale.id.clone());
-        variables.insert("quantity".into(), plan.population.quantity.to_string());
-        let mut by_sku = Vec::with_capacity(plan.sale.skus.len());
-        for sku in &plan.sale.skus {
-            variables.insert("sku".into(), sku.id.clone());
-            by_sku.push(Calls::new(plan, &variables, address)?);
+        variables.insert("sale".into(), spec.sale.clone());
+        variables.insert("quantity".into(), spec.population.quantity.to_string());
+        let mut by_sku = Vec::with_capacity(spec.skus.len());
+        for sku in &spec.skus {
+            variables.insert("sku".into(), sku.clone());
+            by_sku.push(Calls::new(spec, &variables, authority)?);
         }
         Ok(Self {
-            request_prefix: request_prefix(plan.seed),
+            request_prefix: request_prefix(spec.seed),
             by_sku,
         })
     }
@@ -73,12 +71,12 @@ impl Images {
 }
 
 impl Calls {
-    fn new(plan: &Plan, variables: &Variables, address: SocketAddr) -> Result<Self, LoadError> {
+    fn new(spec: &LoadSpec, variables: &Variables, authority: &str) -> Result<Self, LoadError> {
         let image = |request, template: &RequestTemplate| {
-            RequestImage::new(template, variables, address)
+            RequestImage::new(template, variables, authority)
                 .map_err(|source| LoadError::Template { request, source })
         };
-        let requests = &plan.target.requests;
+        let requests = &spec.target.requests;
         Ok(Self {
             buy: image("buy", &requests.buy)?,
             status: image("status", &requests.status)?,

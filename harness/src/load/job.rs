@@ -1,37 +1,34 @@
 //! What a load needs, and the checks before it starts.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Instant;
 
+use super::endpoint::Endpoint;
+use super::figures::Figures;
 use super::population::USERS_MAX;
 use super::progress::Progress;
-use super::summary::LoadSummary;
+use super::spec::LoadSpec;
 use super::{LoadError, engine};
-use crate::drill::plan::Plan;
 use crate::history::HistoryWriter;
 use crate::target::template::Variables;
 
 /// One load against one address.
 #[derive(Debug)]
-pub struct LoadJob<'p> {
-    pub plan: &'p Plan,
-    /// The service, on this machine.
-    pub address: SocketAddr,
+pub struct LoadJob {
+    pub spec: LoadSpec,
+    pub endpoint: Endpoint,
     /// Variables of the stack and the run for the request templates.
     pub variables: Variables,
-    /// Created with the plan's seed and [`super::reason::reasons`] of its target; finished by the load.
-    pub history: HistoryWriter,
+    /// Created with the spec's seed and [`super::reason::reasons`] of its target; finished by the load.
+    /// None: the load is only measured.
+    pub history: Option<HistoryWriter>,
     /// Time of the first arrival. Connections are opened from the call on, so leave it some 100 ms ahead.
     pub start: Instant,
     pub progress: Arc<Progress>,
     /// Set it to stop sending; what is outstanding is still waited for.
     pub cancel: Arc<AtomicBool>,
-    /// Where to save the response times as an HdrHistogram log; None: nowhere.
-    pub response_log: Option<PathBuf>,
 }
 
 /// Runs a load on a thread of its own and waits for its end, which comes, however the server
@@ -39,7 +36,7 @@ pub struct LoadJob<'p> {
 ///
 /// # Errors
 /// The job cannot be run (address, settings, templates), or its history could not be written.
-pub fn run(job: LoadJob<'_>) -> Result<LoadSummary, LoadError> {
+pub fn run(job: LoadJob) -> Result<Figures, LoadError> {
     check(&job)?;
     thread::scope(|scope| {
         let load = thread::Builder::new()
@@ -61,19 +58,14 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> LoadError {
     LoadError::Panicked(text.unwrap_or("no message").to_owned())
 }
 
-fn check(job: &LoadJob<'_>) -> Result<(), LoadError> {
-    if !job.address.ip().is_loopback() {
-        return Err(LoadError::NotLoopback {
-            address: job.address,
-        });
-    }
-    let load = &job.plan.load;
+fn check(job: &LoadJob) -> Result<(), LoadError> {
+    let load = &job.spec.load;
     at_least_one("connections", load.connections.into())?;
     at_least_one("depth", load.depth.into())?;
     at_least_one("timeout_ms", load.timeout_ms)?;
     at_least_one("schedule.phases", load.schedule.phases.len() as u64)?;
-    at_least_one("sale.skus", job.plan.sale.skus.len() as u64)?;
-    let users = job.plan.population.users;
+    at_least_one("sale.skus", job.spec.skus.len() as u64)?;
+    let users = job.spec.population.users;
     if users > USERS_MAX {
         return Err(LoadError::Setting {
             setting: "population.users",

@@ -1,12 +1,13 @@
 //! A place for one connection: connects, waits before it tries again, and tells when time is up.
 
 use std::io;
-use std::net::SocketAddr;
 
 use mio::{Registry, Token};
 
-use super::connection::{Connect, Connection};
+use super::connection::Connection;
+use super::endpoint::Endpoint;
 use super::flight::Flight;
+use super::wire::Opening;
 
 const BACK_OFF_NS: i64 = 10_000_000;
 /// 10 ms times 2 to this power: 640 ms.
@@ -58,7 +59,7 @@ impl Lane {
             }
         } else if !due {
             Need::Nothing
-        } else if self.connection.is_connecting() {
+        } else if self.connection.is_opening() {
             Need::GiveUp
         } else {
             Need::Connect
@@ -68,24 +69,24 @@ impl Lane {
     /// Starts to connect, to be given up at `give_up_at_ns`.
     pub fn connect(
         &mut self,
-        address: SocketAddr,
+        endpoint: &Endpoint,
         registry: &Registry,
         token: Token,
         give_up_at_ns: i64,
     ) -> io::Result<()> {
         self.act_at_ns = give_up_at_ns;
-        self.connection.connect(address, registry, token)
+        self.connection.connect(endpoint, registry, token)
     }
 
     /// True: the connection that was started stands.
     pub fn finish_connect(&mut self, now_ns: i64) -> bool {
-        match self.connection.connected() {
-            Connect::Pending => false,
-            Connect::Failed => {
+        match self.connection.open() {
+            Opening::Pending => false,
+            Opening::Failed => {
                 self.give_up(now_ns);
                 false
             }
-            Connect::Done => {
+            Opening::Done => {
                 // Taken back by the first answer.
                 self.failures += 1;
                 true

@@ -53,7 +53,7 @@ impl Mapping {
     pub fn meaning(&self, kind: OperationKind, status: u16, body: &[u8]) -> Meaning {
         match kind {
             OperationKind::Buy => self.buy(status, body),
-            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => follow_up(status),
+            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => by_class(status),
         }
     }
 
@@ -62,7 +62,11 @@ impl Mapping {
         self.order_id.find(body)
     }
 
+    /// A target without rules is any HTTP server.
     fn buy(&self, status: u16, body: &[u8]) -> Meaning {
+        if self.rules.is_empty() {
+            return by_class(status);
+        }
         self.rules
             .iter()
             .find(|rule| rule.status == status && rule.contains.find(body).is_some())
@@ -78,8 +82,8 @@ fn outcome(outcome: AnswerOutcome) -> Outcome {
     }
 }
 
-/// Paying and cancelling have no rules of their own: 2xx did it, 4xx did not, the rest is unknown.
-fn follow_up(status: u16) -> Meaning {
+/// Without rules, as for paying and cancelling: 2xx did it, 4xx did not, the rest is unknown.
+fn by_class(status: u16) -> Meaning {
     match status {
         200..300 => Meaning {
             outcome: Outcome::Accepted,

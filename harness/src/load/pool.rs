@@ -6,31 +6,50 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 
 use super::clock::Clock;
 use super::desk::Desk;
+use super::endpoint::Endpoint;
 use super::flight::Flight;
 use super::inbox::Inbox;
 use super::lane::{Lane, Need};
 use super::reason::Ending;
+use super::waker::Waker;
 
 /// Ready connections looked at in one tick; the rest come with the next.
 const EVENTS_PER_TICK: usize = 4_096;
 /// A connect costs the machine some 30 µs; a thousand at once would hold up the schedule.
 const CONNECTS_PER_TICK: usize = 4;
-/// Every connection is looked after (time-out, reconnect) once in so many ticks: 10 ms.
-const TEND_TICKS: usize = 100;
+/// Every connection is looked after (time-out, reconnect) once in this time.
+const TEND_NS: i64 = 10_000_000;
+
+/// What the generator waits for.
+#[derive(Debug, Clone, Copy)]
+pub enum Wait {
+    /// This time, whatever comes before.
+    Tick(i64),
+    /// Anything that comes, at the latest this time.
+    Event(i64),
+}
+
+impl Wait {
+    pub fn until_ns(self) -> i64 {
+        match self {
+            Self::Tick(at_ns) | Self::Event(at_ns) => at_ns,
+        }
+    }
+}
 
 #[derive(Debug)]
 pub struct Pool {
     poll: Poll,
+    waker: Waker,
     events: Events,
     inbox: Inbox,
-    address: SocketAddr,
+    endpoint: Endpoint,
     depth: usize,
     timeout_ns: i64,
     lanes: Vec<Lane>,
@@ -38,8 +57,11 @@ pub struct Pool {
     free: VecDeque<usize>,
     /// Lanes with something to write.
     writing: Vec<usize>,
-    /// The lane to tend next.
+    /// Lanes that are not open.
+    closed: usize,
+    /// The lane to tend next, and when the last one was tended.
     tend_at: usize,
+    tended_ns: i64,
 }
 
 /// Room for one request on one connection.
@@ -48,34 +70,48 @@ pub struct Place(usize);
 
 impl Pool {
     pub fn new(
-        address: SocketAddr,
+        endpoint: Endpoint,
         connections: u32,
         depth: u32,
         timeout_ms: u64,
     ) -> io::Result<Self> {
         let depth = depth as usize;
+        let poll = Poll::new()?;
         Ok(Self {
-            poll: Poll::new()?,
+            waker: Waker::new(poll.registry())?,
+            poll,
             events: Events::with_capacity(EVENTS_PER_TICK),
             inbox: Inbox::new(),
-            address,
+            endpoint,
             depth,
             timeout_ns: timeout_ms as i64 * 1_000_000,
             lanes: (0..connections).map(|_| Lane::new(depth)).collect(),
             free: VecDeque::with_capacity(connections as usize),
             writing: Vec::with_capacity(connections as usize),
+            closed: connections as usize,
             tend_at: 0,
+            tended_ns: i64::MIN,
         })
     }
 
-    /// Reads everything that has come, without waiting.
-    pub fn receive(&mut self, clock: &Clock, desk: &mut Desk) -> io::Result<()> {
-        match self.poll.poll(&mut self.events, Some(Duration::ZERO)) {
+    /// Reads everything that has come: by the next tick, or as soon as anything comes.
+    pub fn receive(&mut self, wait: Wait, clock: &Clock, desk: &mut Desk) -> io::Result<()> {
+        let limit = match wait {
+            Wait::Tick(at_ns) => {
+                clock.sleep_until(at_ns)?;
+                Some(Duration::ZERO)
+            }
+            Wait::Event(at_ns) => {
+                self.waker.set(clock.monotonic_ns(at_ns))?;
+                None
+            }
+        };
+        match self.poll.poll(&mut self.events, limit) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             other => other?,
         }
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
-        for event in &events {
+        for event in events.iter().filter(|event| !Waker::is(event.token())) {
             self.receive_on(event.token().0, event.is_read_closed(), clock, desk);
         }
         self.events = events;
@@ -85,8 +121,11 @@ impl Pool {
     /// Events are hints: the lane's connection may be another one than the event was meant for.
     fn receive_on(&mut self, at: usize, closed: bool, clock: &Clock, desk: &mut Desk) {
         let lane = &mut self.lanes[at];
-        if lane.connection.is_connecting() && !lane.finish_connect(clock.now_ns()) {
-            return;
+        if lane.connection.is_opening() {
+            if !lane.finish_connect(clock.now_ns()) {
+                return;
+            }
+            self.closed -= 1;
         }
         let now_ns = clock.elapsed_ns();
         let mut answers = 0_u32;
@@ -111,6 +150,17 @@ impl Pool {
             lane.listed = true;
             self.free.push_back(at);
         }
+    }
+
+    /// Every connection stands, and nothing waits to be written.
+    pub fn is_settled(&self) -> bool {
+        self.closed == 0 && self.writing.is_empty()
+    }
+
+    /// For how many requests there is room.
+    pub fn room(&self) -> u64 {
+        let listed = self.free.iter().map(|at| &self.lanes[*at].connection);
+        listed.map(|one| one.room(self.depth) as u64).sum()
     }
 
     /// The connection whose turn it is; None: no connection has room.
@@ -176,7 +226,7 @@ impl Pool {
     pub fn tend(&mut self, clock: &Clock, desk: &mut Desk) {
         let now_ns = clock.now_ns();
         let mut connects = 0;
-        for _ in 0..self.lanes.len().div_ceil(TEND_TICKS) {
+        for _ in 0..self.to_tend(now_ns) {
             let at = self.tend_at;
             self.tend_at = (at + 1) % self.lanes.len();
             match self.lanes[at].need(now_ns, self.timeout_ns) {
@@ -191,12 +241,22 @@ impl Pool {
         }
     }
 
+    /// Lanes whose turn has come since the last call.
+    fn to_tend(&mut self, now_ns: i64) -> usize {
+        let since_ns = now_ns.saturating_sub(self.tended_ns).min(TEND_NS);
+        let lanes = self.lanes.len() as i64 * since_ns / TEND_NS;
+        if lanes > 0 {
+            self.tended_ns = now_ns;
+        }
+        lanes as usize
+    }
+
     fn connect(&mut self, at: usize, now_ns: i64) {
         let lane = &mut self.lanes[at];
         let give_up_at_ns = now_ns + self.timeout_ns;
         let registry = self.poll.registry();
         if lane
-            .connect(self.address, registry, Token(at), give_up_at_ns)
+            .connect(&self.endpoint, registry, Token(at), give_up_at_ns)
             .is_err()
         {
             lane.give_up(now_ns);
@@ -206,6 +266,7 @@ impl Pool {
     /// The connection ended; its unanswered requests go with it.
     fn end(&mut self, at: usize, ending: Ending, clock: &Clock, desk: &mut Desk) {
         let now_ns = clock.elapsed_ns();
+        self.closed += usize::from(self.lanes[at].connection.is_open());
         for flight in self.lanes[at].end(clock.now_ns()) {
             desk.lost(&flight, ending, now_ns);
         }

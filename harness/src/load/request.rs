@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
-use std::net::SocketAddr;
 
 use crate::target::RequestTemplate;
 use crate::target::template::{Piece, UnknownVariable, Variables, pieces};
@@ -50,7 +49,7 @@ impl RequestImage {
     pub fn new(
         template: &RequestTemplate,
         variables: &Variables,
-        address: SocketAddr,
+        authority: &str,
     ) -> Result<Self, UnknownVariable> {
         let mut body = Parts::new(variables);
         body.template(&template.body)?;
@@ -58,7 +57,7 @@ impl RequestImage {
         head.text(&format!("{} ", template.method));
         head.template(&template.path)?;
         head.text(" HTTP/1.1\r\n");
-        headers(&mut head, &template.headers, address)?;
+        headers(&mut head, &template.headers, authority)?;
         if !body.parts.is_empty() || template.method != "GET" {
             head.text("Content-Length: ");
             head.parts.push(Part::BodyLength);
@@ -163,10 +162,10 @@ fn push(parts: &mut Vec<Part>, part: Part) {
 fn headers(
     head: &mut Parts<'_>,
     headers: &BTreeMap<String, String>,
-    address: SocketAddr,
+    authority: &str,
 ) -> Result<(), UnknownVariable> {
     if !headers.keys().any(|name| name.eq_ignore_ascii_case("host")) {
-        head.text(&format!("Host: {address}\r\n"));
+        head.text(&format!("Host: {authority}\r\n"));
     }
     for (name, value) in headers {
         head.text(&format!("{name}: "));
@@ -223,7 +222,7 @@ mod tests {
             body: body.into(),
         };
         let variables = [("sku".to_owned(), "s1".to_owned())].into();
-        RequestImage::new(&template, &variables, "127.0.0.1:80".parse().unwrap())
+        RequestImage::new(&template, &variables, "127.0.0.1:80")
     }
 
     fn written(image: &RequestImage) -> String {

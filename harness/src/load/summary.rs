@@ -4,6 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::class::Class;
+use super::figures::{Figures, PhaseFigures, sum};
+use super::host::HostUse;
+use super::latency::PhaseTimes;
+use super::strain::Strain;
+use super::timeline::SealedSecond;
+
 /// One run's load in numbers. Latencies in microseconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadSummary {
@@ -38,6 +45,16 @@ pub struct LoadSummary {
     pub duration_ms: u64,
     /// CPU that the generator's own thread used.
     pub generator_cpu_ms: u64,
+    /// Answers by HTTP status.
+    #[serde(default)]
+    pub statuses: BTreeMap<u16, u64>,
+    #[serde(default)]
+    pub strain: Strain,
+    #[serde(default)]
+    pub host: HostUse,
+    /// What kept the generator from its schedule most, in a sentence; None: nothing to speak of.
+    #[serde(default)]
+    pub held_up_by: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +72,22 @@ pub struct PhaseSummary {
     pub name: String,
     pub offered: u64,
     pub sent: u64,
+    /// Sent more than 1 ms after their time.
+    #[serde(default)]
+    pub late: u64,
     pub schedule_lag_us: Percentiles,
+    #[serde(default)]
+    pub service_us: Percentiles,
+    pub response_us: Percentiles,
+    /// Response times by class of the answer, those that came up.
+    #[serde(default)]
+    pub responses: BTreeMap<Class, ClassSummary>,
+}
+
+/// Answers of one class.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassSummary {
+    pub count: u64,
     pub response_us: Percentiles,
 }
 
@@ -70,6 +102,110 @@ pub struct Interval {
     pub refused: u64,
     pub outage: u64,
     pub unknown: u64,
+    #[serde(default)]
+    pub schedule_lag_us_p99: u64,
     pub response_us_p50: u64,
     pub response_us_p99: u64,
+}
+
+impl Interval {
+    /// Adds the counts of the same second elsewhere; percentiles do not add.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.sent += other.sent;
+        self.accepted += other.accepted;
+        self.refused += other.refused;
+        self.outage += other.outage;
+        self.unknown += other.unknown;
+    }
+}
+
+impl PhaseFigures {
+    pub fn summary(&self) -> PhaseSummary {
+        let classes = Class::ALL.into_iter().zip(&self.response_us);
+        PhaseSummary {
+            name: self.name.clone(),
+            offered: self.offered,
+            sent: self.sent,
+            late: self.late,
+            schedule_lag_us: self.lag_us.percentiles(),
+            service_us: self.service_us.percentiles(),
+            response_us: self.all_responses().percentiles(),
+            responses: classes
+                .filter_map(|(class, times)| Some((class, ClassSummary::of(times)?)))
+                .collect(),
+        }
+    }
+}
+
+impl ClassSummary {
+    /// None: no answer was of this class.
+    fn of(times: &PhaseTimes) -> Option<Self> {
+        let count = times.histogram().len();
+        (count > 0).then(|| Self {
+            count,
+            response_us: times.percentiles(),
+        })
+    }
+}
+
+impl Figures {
+    /// The load in numbers.
+    pub fn summary(&self) -> LoadSummary {
+        let total = |part: fn(&PhaseFigures) -> u64| self.phases.iter().map(part).sum::<u64>();
+        let (offered, sent) = (total(|phase| phase.offered), total(|phase| phase.sent));
+        let responses: Vec<_> = self
+            .phases
+            .iter()
+            .map(PhaseFigures::all_responses)
+            .collect();
+        let mut strain = Strain::default();
+        for generator in &self.generators {
+            strain.add(&generator.strain);
+        }
+        let host = self
+            .generators
+            .first()
+            .map_or(HostUse::default(), |one| one.host);
+        LoadSummary {
+            offered,
+            sent,
+            late: total(|phase| phase.late),
+            dropped: offered - sent,
+            offered_per_s: per_second(offered, self.scheduled_ms),
+            sent_per_s: per_second(sent, self.scheduled_ms.max(self.last_sent_ms)),
+            sent_share: share(sent, offered),
+            schedule_lag_us: sum(self.phases.iter().map(|phase| &phase.lag_us)).percentiles(),
+            response_us: sum(responses.iter()).percentiles(),
+            service_us: sum(self.phases.iter().map(|phase| &phase.service_us)).percentiles(),
+            phases: self.phases.iter().map(PhaseFigures::summary).collect(),
+            outcomes: self.outcomes.clone(),
+            follow_ups: self.follow_ups.clone(),
+            timeline: self.seconds.iter().map(SealedSecond::interval).collect(),
+            last_outage_ms: self.last_outage_ms,
+            first_outage_ms: self.first_outage_ms,
+            aborted: self.aborted.clone(),
+            duration_ms: self.duration_ms,
+            generator_cpu_ms: self.generators.iter().map(|one| one.cpu_ms).sum(),
+            statuses: self.statuses.clone(),
+            held_up_by: strain.cause(&host),
+            strain,
+            host,
+        }
+    }
+}
+
+fn per_second(count: u64, ms: u64) -> f64 {
+    if ms == 0 {
+        return 0.0;
+    }
+    count as f64 * 1e3 / ms as f64
+}
+
+/// Nothing offered: nothing was sent, and nothing is no success.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    part as f64 / whole as f64
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::operation::{OperationKind, Outcome};
+use crate::history::operation::{Operation, OperationKind, Outcome};
 
 use super::mapping::Meaning;
 
@@ -22,7 +22,12 @@ pub struct Tally {
     counts: Vec<u64>,
     /// Follow-ups that were never sent, by kind.
     dropped: [u64; KINDS.len()],
+    /// Answers to buys by HTTP status; the first place is for no answer, the last for statuses beyond the standard's.
+    statuses: Vec<u64>,
 }
+
+/// HTTP statuses end below this.
+const STATUS_END: u16 = 600;
 
 impl Tally {
     pub fn new(reasons: Vec<String>) -> Self {
@@ -30,12 +35,26 @@ impl Tally {
             counts: vec![0; KINDS.len() * OUTCOMES.len() * reasons.len()],
             reasons,
             dropped: [0; KINDS.len()],
+            statuses: vec![0; usize::from(STATUS_END) + 1],
         }
     }
 
-    pub fn count(&mut self, kind: OperationKind, meaning: Meaning) {
-        let at = self.place(kind, meaning.outcome, usize::from(meaning.reason));
+    pub fn count(&mut self, operation: &Operation, meaning: Meaning) {
+        let at = self.place(operation.kind, meaning.outcome, usize::from(meaning.reason));
         self.counts[at] += 1;
+        if operation.kind == OperationKind::Buy {
+            self.statuses[usize::from(operation.status.min(STATUS_END))] += 1;
+        }
+    }
+
+    /// Answers to buys, by status.
+    pub fn statuses(&self) -> BTreeMap<u16, u64> {
+        (0_u16..)
+            .zip(&self.statuses)
+            .skip(1)
+            .filter(|(_, count)| **count > 0)
+            .map(|(status, count)| (status, *count))
+            .collect()
     }
 
     pub fn drop_follow_up(&mut self, kind: OperationKind) {

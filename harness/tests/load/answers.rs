@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
-use crate::run::{Ran, plan, ran};
+use crate::run::{Ran, ran, spec};
 use crate::script::{Act, Script, answer};
 use crate::shop::Shop;
 
@@ -22,17 +22,17 @@ fn buys(ran: &Ran) -> impl Iterator<Item = &Operation> + Clone {
 }
 
 fn busy_plan() -> Plan {
-    let mut plan = plan(2_000.0, 500);
-    plan.load.depth = 4;
-    plan.population.duplicate_share = 0.3;
-    plan
+    let mut spec = spec(2_000.0, 500);
+    spec.load.depth = 4;
+    spec.population.duplicate_share = 0.3;
+    spec
 }
 
 #[test]
 fn the_history_holds_what_the_shop_was_asked() {
     let shop = Shop::open(100);
-    let plan = busy_plan();
-    let ran = ran(&plan, shop.address);
+    let spec = busy_plan();
+    let ran = ran(&spec, shop.address);
     let books = shop.books.lock().unwrap();
     assert_eq!(ran.summary.offered, 1_000);
     assert_eq!(ran.summary.sent, 1_000);
@@ -47,9 +47,9 @@ fn the_history_holds_what_the_shop_was_asked() {
         *asked.entry(ask).or_default() += 1;
     }
     for operation in buys(&ran) {
-        let sku = plan.sale.skus[operation.sku as usize].id.clone();
+        let sku = spec.skus[operation.sku as usize].clone();
         let ask = (
-            request_id(plan.seed, operation.key),
+            request_id(spec.seed, operation.key),
             user_id(operation.user),
             sku,
         );
@@ -63,12 +63,12 @@ fn the_history_holds_what_the_shop_was_asked() {
 #[test]
 fn answers_become_outcomes_with_reasons_and_order_ids() {
     let shop = Shop::open(100);
-    let plan = busy_plan();
-    let ran = ran(&plan, shop.address);
+    let spec = busy_plan();
+    let ran = ran(&spec, shop.address);
     let books = shop.books.lock().unwrap();
     assert_eq!(books.orders.len(), 300, "the shop sold out");
     for operation in buys(&ran) {
-        let order = books.orders.get(&request_id(plan.seed, operation.key));
+        let order = books.orders.get(&request_id(spec.seed, operation.key));
         match operation.outcome {
             Outcome::Accepted => assert_eq!(operation.order_id.as_deref(), order.map(|o| &**o)),
             Outcome::Refused => {
@@ -89,8 +89,8 @@ fn answers_become_outcomes_with_reasons_and_order_ids() {
 #[test]
 fn duplicates_carry_the_request_id_of_their_first_click() {
     let shop = Shop::open(1_000);
-    let plan = busy_plan();
-    let ran = ran(&plan, shop.address);
+    let spec = busy_plan();
+    let ran = ran(&spec, shop.address);
     let repeats = buys(&ran).filter(|o| o.key != o.index).count();
     assert!((200..400).contains(&repeats), "{repeats}");
     let books = shop.books.lock().unwrap();
@@ -105,11 +105,11 @@ fn duplicates_carry_the_request_id_of_their_first_click() {
 #[test]
 fn accepted_orders_are_followed_up_once() {
     let shop = Shop::open(100);
-    let mut plan = busy_plan();
-    plan.population.pay_share = 0.5;
-    plan.population.cancel_share = 0.2;
-    plan.population.status_share = 0.3;
-    let ran = ran(&plan, shop.address);
+    let mut spec = busy_plan();
+    spec.population.pay_share = 0.5;
+    spec.population.cancel_share = 0.2;
+    spec.population.status_share = 0.3;
+    let ran = ran(&spec, shop.address);
     let books = shop.books.lock().unwrap();
     let followed: HashSet<&str> = books
         .follow_ups
@@ -208,7 +208,7 @@ fn each_rule_of_the_target_is_applied() {
             _ => answer(418, "teapot"),
         })
     });
-    let ran = ran(&plan(600.0, 500), script.address);
+    let ran = ran(&spec(600.0, 500), script.address);
     let expected = [
         "accepted",
         "refused:sold_out",

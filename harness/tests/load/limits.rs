@@ -5,50 +5,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flashdrill::drill::plan::Plan;
 use flashdrill::load::LoadError;
+use flashdrill::load::spec::LoadSpec;
 use socket2::{Domain, Socket, Type};
 
-use crate::run::{plan, ran, try_run};
+use crate::run::{ran, spec, try_run};
 use crate::script::{Act, Script, accepted};
 
-fn refusal(plan: &Plan, address: &str) -> LoadError {
-    match try_run(plan, address.parse().unwrap(), &Arc::default()) {
+fn refusal(spec: &LoadSpec, address: &str) -> LoadError {
+    match try_run(spec, address.parse().unwrap(), &Arc::default()) {
         Ok(_) => panic!("it ran"),
         Err(error) => error,
     }
 }
 
 #[test]
-fn only_loopback_is_loaded() {
-    for address in ["192.0.2.1:80", "0.0.0.0:80", "[2001:db8::1]:80"] {
-        let error = refusal(&plan(1.0, 1), address);
-        assert!(matches!(error, LoadError::NotLoopback { .. }), "{error}");
-        assert!(error.to_string().contains(address), "{error}");
-    }
-}
-
-#[test]
 fn settings_that_mean_nothing_are_refused() {
-    let mut no_connections = plan(1.0, 1);
+    let mut no_connections = spec(1.0, 1);
     no_connections.load.connections = 0;
-    let mut no_depth = plan(1.0, 1);
+    let mut no_depth = spec(1.0, 1);
     no_depth.load.depth = 0;
-    let mut no_sku = plan(1.0, 1);
-    no_sku.sale.skus.clear();
-    let mut no_phase = plan(1.0, 1);
+    let mut no_sku = spec(1.0, 1);
+    no_sku.skus.clear();
+    let mut no_phase = spec(1.0, 1);
     no_phase.load.schedule.phases.clear();
-    for plan in [no_connections, no_depth, no_sku, no_phase] {
-        let error = refusal(&plan, "127.0.0.1:1");
+    for spec in [no_connections, no_depth, no_sku, no_phase] {
+        let error = refusal(&spec, "127.0.0.1:1");
         assert!(matches!(error, LoadError::Setting { .. }), "{error}");
     }
 }
 
 #[test]
 fn an_unknown_variable_is_named_with_its_request() {
-    let mut plan = plan(1.0, 1);
-    plan.target.requests.pay.path = "/{ordre_id}".into();
-    let error = refusal(&plan, "127.0.0.1:1").to_string();
+    let mut spec = spec(1.0, 1);
+    spec.target.requests.pay.path = "/{ordre_id}".into();
+    let error = refusal(&spec, "127.0.0.1:1").to_string();
     assert!(error.contains("target.requests.pay"), "{error}");
     assert!(error.contains("{ordre_id}"), "{error}");
 }
@@ -60,9 +51,9 @@ fn nobody_listening_means_everything_is_dropped() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     socket.bind(&any.into()).unwrap();
     let address = socket.local_addr().unwrap().as_socket().unwrap();
-    let mut plan = plan(1_000.0, 200);
-    plan.load.timeout_ms = 100;
-    let ran = ran(&plan, address);
+    let mut spec = spec(1_000.0, 200);
+    spec.load.timeout_ms = 100;
+    let ran = ran(&spec, address);
     assert_eq!((ran.summary.sent, ran.summary.dropped), (0, 200));
     assert_eq!(ran.summary.sent_share, 0.0);
     assert!(ran.operations.is_empty());
@@ -77,7 +68,7 @@ fn a_cancelled_load_says_so_and_keeps_what_it_has() {
         std::thread::sleep(Duration::from_millis(300));
         at_once.store(true, Ordering::SeqCst);
     });
-    let ran = try_run(&plan(500.0, 60_000), script.address, &cancel).unwrap();
+    let ran = try_run(&spec(500.0, 60_000), script.address, &cancel).unwrap();
     canceller.join().unwrap();
     assert!(ran.summary.aborted.is_some());
     assert!(ran.summary.sent > 0 && ran.summary.sent < ran.summary.offered);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashdrill::history::operation::Outcome;
 
-use crate::run::{Ran, plan, ran};
+use crate::run::{Ran, ran, spec};
 use crate::script::{Act, Script, accepted, answer};
 
 /// 200 requests, of which the server treats one in `every` as `bad` says.
@@ -17,12 +17,12 @@ fn with_bad(every: u64, depth: u32, bad: Act) -> Ran {
             Act::Write(accepted())
         }
     });
-    let mut plan = plan(400.0, 500);
+    let mut spec = spec(400.0, 500);
     // More than can be stalled at a time.
-    plan.load.connections = 32;
-    plan.load.depth = depth;
-    plan.load.timeout_ms = 600;
-    ran(&plan, script.address)
+    spec.load.connections = 32;
+    spec.load.depth = depth;
+    spec.load.timeout_ms = 600;
+    ran(&spec, script.address)
 }
 
 fn cases() -> Vec<(&'static str, Act)> {
@@ -113,7 +113,7 @@ fn unusual_answers_are_understood() {
     for act in cases {
         let told = act.clone();
         let script = Script::run(move |_| told.clone());
-        let ran = ran(&plan(400.0, 500), script.address);
+        let ran = ran(&spec(400.0, 500), script.address);
         assert_eq!(
             ran.count("accepted"),
             200,
@@ -129,7 +129,7 @@ fn unusual_answers_are_understood() {
 #[test]
 fn a_close_without_notice_loses_at_most_what_was_sent_into_it() {
     let script = Script::run(|_| Act::WriteAndClose(accepted()));
-    let ran = ran(&plan(400.0, 500), script.address);
+    let ran = ran(&spec(400.0, 500), script.address);
     let crossed = ran.count("unknown:closed") + ran.count("unknown:reset");
     assert_eq!(ran.count("accepted") + crossed, 200);
     assert!(crossed < 100, "{:?}", ran.summary.outcomes);
@@ -149,11 +149,11 @@ fn an_answer_in_pieces_is_put_together() {
             [&second[..], &first[..]].concat()
         })
     });
-    let mut plan = plan(400.0, 500);
-    plan.load.connections = 1;
-    plan.load.depth = 4;
-    plan.load.timeout_ms = 300;
-    let ran = ran(&plan, script.address);
+    let mut spec = spec(400.0, 500);
+    spec.load.connections = 1;
+    spec.load.depth = 4;
+    spec.load.timeout_ms = 300;
+    let ran = ran(&spec, script.address);
     assert_eq!(ran.count("accepted"), 199);
     assert_eq!(
         ran.count("unknown:timeout"),
@@ -178,9 +178,9 @@ fn an_answer_nobody_asked_for_ends_the_connection_and_loses_nothing_else() {
 #[test]
 fn a_server_that_only_accepts_is_not_stormed() {
     let script = Script::run(|_| Act::WriteAndClose(vec![]));
-    let mut plan = plan(1_000.0, 1_000);
-    plan.load.timeout_ms = 100;
-    let ran = ran(&plan, script.address);
+    let mut spec = spec(1_000.0, 1_000);
+    spec.load.timeout_ms = 100;
+    let ran = ran(&spec, script.address);
     assert_eq!(ran.count("unknown:closed"), ran.summary.sent);
     assert_eq!(ran.summary.sent + ran.summary.dropped, 1_000);
     assert!(
@@ -200,15 +200,15 @@ fn a_server_that_dies_and_comes_back_is_found_again() {
         }
     });
     let address = first.address;
-    let mut plan = plan(400.0, 1_500);
-    plan.load.timeout_ms = 300;
+    let mut spec = spec(400.0, 1_500);
+    spec.load.timeout_ms = 300;
     let returned = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(500));
         drop(first);
         std::thread::sleep(Duration::from_millis(300));
         Script::run_at(address, |_| Act::Write(accepted()))
     });
-    let ran = ran(&plan, address);
+    let ran = ran(&spec, address);
     drop(returned.join().unwrap());
     assert!(ran.count("accepted") > 200, "{:?}", ran.summary.outcomes);
     assert!(ran.count("unknown:reset") > 0, "{:?}", ran.summary.outcomes);

@@ -7,32 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
 use flashdrill::history::operation::Operation;
 use flashdrill::history::{HistoryReader, HistoryWriter};
+use flashdrill::load::endpoint::Endpoint;
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::{Phase, Schedule};
+use flashdrill::load::spec::{Load, LoadSpec, Loop};
 use flashdrill::load::summary::LoadSummary;
-use flashdrill::load::{LoadError, LoadJob, Progress, reason, run};
+use flashdrill::load::{LoadError, LoadJob, Progress, reason, run, timeline};
 use flashdrill::target::{AnswerOutcome, AnswerRule, RequestTemplate, Requests, Target};
 
 /// A constant rate on a few connections, nobody clicking twice or paying.
-pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
-    Plan {
-        drill: "test".into(),
-        title: "test".into(),
-        controls: vec![],
+pub fn spec(rate_per_s: f64, duration_ms: u64) -> LoadSpec {
+    LoadSpec {
         seed: 7,
-        sale: Sale {
-            id: "sale".into(),
-            skus: ["s0", "s1", "s2"]
-                .map(|id| Sku {
-                    id: id.into(),
-                    stock: 10,
-                })
-                .into(),
-            limit_per_user: 1,
-        },
+        sale: "sale".into(),
+        skus: ["s0", "s1", "s2"].map(str::to_owned).into(),
         load: Load {
             schedule: Schedule {
                 phases: vec![Phase::Constant {
@@ -45,6 +35,7 @@ pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
             depth: 1,
             timeout_ms: 2_000,
         },
+        kind: Loop::Open,
         population: Population {
             users: 1_000_000,
             quantity: 1,
@@ -54,15 +45,6 @@ pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
             status_share: 0.0,
             follow_up_after_ms: 50,
         },
-        faults: vec![],
-        expect: Expect {
-            checks: vec![],
-            sent_share_min: 0.0,
-            schedule_lag_us_p99_max: 0,
-            converge_ms_max: 0,
-            sell_out: false,
-        },
-        mutants: vec![],
         target: target(),
     }
 }
@@ -140,12 +122,12 @@ impl Ran {
     }
 }
 
-pub fn ran(plan: &Plan, address: SocketAddr) -> Ran {
-    try_run(plan, address, &Arc::new(AtomicBool::new(false))).unwrap()
+pub fn ran(spec: &LoadSpec, address: SocketAddr) -> Ran {
+    try_run(spec, address, &Arc::new(AtomicBool::new(false))).unwrap()
 }
 
 pub fn try_run(
-    plan: &Plan,
+    spec: &LoadSpec,
     address: SocketAddr,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Ran, LoadError> {
@@ -155,22 +137,22 @@ pub fn try_run(
     let file = folder.0.join("history");
     let log = folder.0.join("response.hlog");
     let progress = Arc::new(Progress::default());
-    let reasons = reason::reasons(&plan.target);
-    let summary = run(LoadJob {
-        plan,
-        address,
+    let reasons = reason::reasons(&spec.target);
+    let figures = run(LoadJob {
+        spec: spec.clone(),
+        endpoint: Endpoint::at(address).unwrap(),
         variables: BTreeMap::new(),
-        history: HistoryWriter::create(&file, plan.seed, reasons.clone()).unwrap(),
+        history: Some(HistoryWriter::create(&file, spec.seed, reasons.clone()).unwrap()),
         start: Instant::now() + Duration::from_millis(50),
         progress: Arc::clone(&progress),
         cancel: Arc::clone(cancel),
-        response_log: Some(log.clone()),
     })?;
+    timeline::write_log(&figures.seconds, &log).unwrap();
     let operations = HistoryReader::open(&file).unwrap().map(Result::unwrap);
     Ok(Ran {
         operations: operations.collect(),
         response_log: std::fs::read_to_string(&log).unwrap(),
-        summary,
+        summary: figures.summary(),
         reasons,
         progress,
     })

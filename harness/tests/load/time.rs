@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::run::{plan, ran};
+use crate::run::{ran, spec};
 use crate::script::{Act, Script, accepted};
 
 const FREEZE: Duration = Duration::from_millis(400);
@@ -14,9 +14,9 @@ fn a_frozen_server_shows_in_response_time_though_few_requests_saw_it() {
         200 | 201 => Act::WriteAfter(FREEZE, accepted()),
         _ => Act::Write(accepted()),
     });
-    let mut plan = plan(500.0, 2_000);
-    plan.load.connections = 2;
-    let summary = ran(&plan, script.address).summary;
+    let mut spec = spec(500.0, 2_000);
+    spec.load.connections = 2;
+    let summary = ran(&spec, script.address).summary;
     assert_eq!(summary.sent, 1_000);
     let freeze_us = FREEZE.as_micros() as u64;
     assert!(summary.response_us.p99 > freeze_us / 2, "{summary:?}");
@@ -32,10 +32,10 @@ fn a_frozen_server_shows_in_response_time_though_few_requests_saw_it() {
 #[test]
 fn arrivals_that_wait_too_long_are_dropped_and_counted() {
     let script = Script::run(|_| Act::Stall);
-    let mut plan = plan(200.0, 1_000);
-    plan.load.connections = 1;
-    plan.load.timeout_ms = 200;
-    let ran = ran(&plan, script.address);
+    let mut spec = spec(200.0, 1_000);
+    spec.load.connections = 1;
+    spec.load.timeout_ms = 200;
+    let ran = ran(&spec, script.address);
     let summary = &ran.summary;
     assert!(summary.sent > 0 && summary.dropped > 0 && summary.late > 0);
     assert_eq!(summary.sent + summary.dropped, summary.offered);
