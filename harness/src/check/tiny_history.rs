@@ -275,6 +275,7 @@ fn plan() -> Plan {
             checks: Vec::new(),
             sent_share_min: 0.999,
             schedule_lag_us_p99_max: 1_000,
+            phase_lag_us_p99_max: BTreeMap::new(),
             converge_ms_max: 1_000,
             sell_out: false,
         },

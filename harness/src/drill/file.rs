@@ -1,5 +1,6 @@
 //! A drill file as written. Unknown keys are refused; every mistake is reported, not the first only.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deserr::Deserr;
@@ -134,6 +135,9 @@ pub struct ExpectSection {
     pub sent_share_min: Share,
     #[deserr(default = Count::new(250_000).expect("250000 is in range"))]
     pub schedule_lag_us_p99_max: Count,
+    /// For phases by name, instead.
+    #[deserr(default)]
+    pub phase_lag_us_p99_max: BTreeMap<String, Count>,
     #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
     pub converge_ms_max: Count,
     #[deserr(default = true)]

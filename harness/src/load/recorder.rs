@@ -158,7 +158,13 @@ impl Recorder {
         Ok(self.figures(run))
     }
 
-    fn figures(self, run: RunFigures) -> Figures {
+    fn figures(mut self, run: RunFigures) -> Figures {
+        // A load that was cut short had more to offer; a closed loop offers what it sends.
+        if self.timetable.count() > 0 {
+            for (phase, planned) in self.phases.iter_mut().zip(self.timetable.phase_counts()) {
+                phase.offered = planned;
+            }
+        }
         Figures {
             scheduled_ms: self.timetable.duration_ns() / NS_PER_MS,
             duration_ms: run.duration_ns / NS_PER_MS,

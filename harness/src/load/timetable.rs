@@ -92,6 +92,17 @@ impl Timetable {
             .map_or_else(|| self.spans.last().map_or(0, |s| s.phase), |s| s.phase)
     }
 
+    /// Arrivals of each of the schedule's phases.
+    pub fn phase_counts(&self) -> Vec<u64> {
+        let phases = self.spans.last().map_or(0, |span| span.phase + 1);
+        let mut counts = vec![0; phases];
+        let ends = self.spans.iter().skip(1).map(|next| next.first_index);
+        for (span, end) in self.spans.iter().zip(ends.chain([self.count])) {
+            counts[span.phase] += end - span.first_index;
+        }
+        counts
+    }
+
     /// The span an arrival falls in: the last one that starts at or before it.
     fn span(&self, index: u64) -> Option<&Span> {
         if index >= self.count {
@@ -304,6 +315,11 @@ mod tests {
             let exact: f64 = phases.iter().flat_map(pieces)
                 .map(|(from, to, ms)| (from + to) / 2.0 * ms as f64 / 1000.0).sum();
             prop_assert!((table.count() as f64 - exact).abs() < 1.001);
+            let mut counted = vec![0; phases.len()];
+            for index in 0..table.count() {
+                counted[table.phase_of(index)] += 1;
+            }
+            prop_assert_eq!(table.phase_counts(), counted);
         }
     }
 }

@@ -123,12 +123,12 @@ impl Ran {
 }
 
 pub fn ran(spec: &LoadSpec, address: SocketAddr) -> Ran {
-    try_run(spec, address, &Arc::new(AtomicBool::new(false))).unwrap()
+    try_run(spec, Endpoint::at(address).unwrap(), &Arc::default()).unwrap()
 }
 
 pub fn try_run(
     spec: &LoadSpec,
-    address: SocketAddr,
+    endpoint: Endpoint,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Ran, LoadError> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
@@ -140,7 +140,7 @@ pub fn try_run(
     let reasons = reason::reasons(&spec.target);
     let figures = run(LoadJob {
         spec: spec.clone(),
-        endpoint: Endpoint::at(address).unwrap(),
+        endpoint,
         variables: BTreeMap::new(),
         history: Some(HistoryWriter::create(&file, spec.seed, reasons.clone()).unwrap()),
         start: Instant::now() + Duration::from_millis(50),
@@ -159,10 +159,10 @@ pub fn try_run(
 }
 
 /// Removed with everything in it.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
