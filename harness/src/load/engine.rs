@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::reason::reasons;
 use super::recorder::{Recorder, RunFigures};
 use super::source::Source;
-use super::strain::Strain;
+use super::strain::{Left, Strain};
 use crate::history::operation::OperationKind;
 
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub struct Engine {
     pool: Pool,
     desk: Desk,
     timeout_ns: u64,
+    tick_ns: u64,
     progress: Arc<Progress>,
     cancel: Arc<AtomicBool>,
     stopped: bool,
@@ -57,6 +58,7 @@ impl Engine {
         let reasons = reasons(&spec.target);
         let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
         let timetable = load.schedule.timetable();
+        let mean_per_s = timetable.count() * 1_000 / load.schedule.duration_ms().max(1);
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
             source: Source::new(spec.kind, timetable.clone()),
@@ -70,6 +72,7 @@ impl Engine {
                 follow_ups: FollowUps::new(spec.population.follow_up_after_ms),
             },
             timeout_ns: load.timeout_ms * 1_000_000,
+            tick_ns: clock::tick_ns(mean_per_s),
             progress: job.progress,
             cancel: job.cancel,
             stopped: false,
@@ -117,8 +120,16 @@ impl Engine {
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
         let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
-        self.strain.worked(took_ns, self.source.waiting().is_some());
+        self.strain.worked(took_ns, self.left());
         Ok(())
+    }
+
+    fn left(&self) -> Left {
+        match self.source.waiting() {
+            None => Left::Nothing,
+            Some(_) if self.pool.is_cut_off() => Left::WithoutConnection,
+            Some(_) => Left::WithoutRoom,
+        }
     }
 
     /// Ticks while there is much to do, events while there is little.
@@ -132,7 +143,7 @@ impl Engine {
         let next_ns = i64::try_from(next_ns).unwrap_or(i64::MAX);
         let busy = self.source.waiting().is_some() || !self.pool.is_settled();
         if busy || !self.source.may_be_quiet() || next_ns < now_ns.saturating_add(QUIET_NS) {
-            return Wait::Tick(clock::next_tick(now_ns));
+            return Wait::Tick(clock::next_tick(now_ns, self.tick_ns));
         }
         Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX))
     }
