@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flashdrill::drill::file::FileError;
 use flashdrill::drill::resolve::{Choices, load_plan};
-use flashdrill::load::schedule::Phase;
+use flashdrill::load::schedule::Shape;
 
 fn drills() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../drills")
@@ -157,11 +157,11 @@ fn short_shrinks_rates_and_durations_and_keeps_the_stock() {
     )
     .unwrap();
     assert_eq!(long.sale.skus[0].stock, short.sale.skus[0].stock);
-    let Phase::Ramp {
+    let Shape::Ramp {
         to_per_s,
         duration_ms,
         ..
-    } = short.load.schedule.phases[0]
+    } = short.load.schedule.phases[0].shape
     else {
         panic!("the first phase is a ramp")
     };

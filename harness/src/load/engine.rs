@@ -56,18 +56,17 @@ impl Engine {
         let load = &spec.load;
         let reasons = reasons(&spec.target);
         let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
-        let timetable = load.schedule.timetable();
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
-            source: Source::new(spec.kind, timetable.clone()),
+            source: Source::new(spec.kind, &load.schedule, spec.seed),
             images: Images::new(spec, &job.variables, &job.endpoint.authority)?,
             pool: Pool::new(job.endpoint, load.connections, load.depth, load.timeout_ms)
                 .map_err(events("started"))?,
             desk: Desk {
                 mapping: Mapping::new(&spec.target, &reasons),
                 buyers: Buyers::new(&spec.population, spec.seed, sku_count),
-                recorder: Recorder::new(job.history, load, timetable, reasons),
-                follow_ups: FollowUps::new(spec.population.follow_up_after_ms),
+                recorder: Recorder::new(job.history, load, reasons),
+                follow_ups: FollowUps::new(&spec.population),
             },
             timeout_ns: load.timeout_ms * 1_000_000,
             progress: job.progress,
@@ -145,11 +144,8 @@ impl Engine {
             return;
         };
         let recorder = &mut self.desk.recorder;
-        self.source.come_due(
-            now_ns,
-            || self.pool.room(),
-            |index, ns| recorder.offered(index, ns),
-        );
+        self.source
+            .come_due(now_ns, || self.pool.room(), |_, ns| recorder.offered(ns));
         while let Some(next) = self.next(now_ns) {
             let queued = match next {
                 Next::Arrival { index, intended_ns } => self.arrive(index, intended_ns, now_ns),
@@ -180,7 +176,7 @@ impl Engine {
     /// False: no connection has room.
     fn arrive(&mut self, index: u64, intended_ns: u64, now_ns: u64) -> bool {
         if now_ns > intended_ns + self.timeout_ns {
-            self.desk.recorder.dropped(OperationKind::Buy);
+            self.desk.recorder.dropped();
             self.source.pass();
             return true;
         }
@@ -192,6 +188,7 @@ impl Engine {
             index,
             kind: OperationKind::Buy,
             purchase,
+            click: 0,
             intended_ns,
             sent_ns: 0,
         };
@@ -206,7 +203,7 @@ impl Engine {
     fn follow_up(&mut self, due_ns: u64, now_ns: u64) -> bool {
         if now_ns > due_ns + self.timeout_ns {
             if let Some(late) = self.desk.follow_ups.take() {
-                self.desk.recorder.dropped(late.kind);
+                self.desk.recorder.dropped_follow_up(late.kind);
             }
             return true;
         }
@@ -224,6 +221,7 @@ impl Engine {
             index: follow_up.index,
             kind: follow_up.kind,
             purchase: follow_up.purchase,
+            click: follow_up.click,
             intended_ns: follow_up.due_ns,
             sent_ns: 0,
         };

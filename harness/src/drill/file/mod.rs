@@ -4,9 +4,9 @@ mod about;
 mod expect;
 mod faults;
 mod load;
-mod phase;
 mod population;
 mod sale;
+mod shape;
 mod short;
 
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use serde::de::DeserializeOwned;
 
 use super::problems::Problems;
 use crate::faults::Fault;
-use crate::load::schedule::Phase;
+use crate::load::schedule::Shape;
 
 pub use about::About;
 pub use expect::{ExpectSection, MutantSection};
 pub use faults::FaultSection;
-pub use load::LoadSection;
-pub use phase::PhaseSection;
+pub use load::{ArrivalsSection, LoadSection};
 pub use population::PopulationSection;
 pub use sale::SaleSection;
+pub use shape::{OnTopSection, PhaseSection, ShapeSection};
 pub use short::ShortSection;
 
 /// The sections of a drill file; a section with mistakes is absent and its mistakes are listed.
@@ -114,7 +114,7 @@ const WRONG_TAG: &str = "Incorrect tag value";
 /// Adds the key and the choices to the problems of tagged tables.
 fn name_tags(section: &str, mut found: Problems) -> Problems {
     let (key, choices) = match section {
-        "load" => ("shape", choices::<Phase>("shape")),
+        "load" => ("shape", choices::<Shape>("shape")),
         _ => ("kind", choices::<Fault>("kind")),
     };
     for problem in found.0.iter_mut().filter(|one| one.message == WRONG_TAG) {

@@ -13,4 +13,7 @@ pub struct SaleSection {
     pub units_per_sku: Count,
     #[deserr(default = Count::new(1).expect("1 is in range"))]
     pub limit_per_user: Count,
+    /// From the first arrival; 0: before the load.
+    #[deserr(default)]
+    pub opens_at_ms: u64,
 }

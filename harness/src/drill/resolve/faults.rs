@@ -2,16 +2,17 @@
 
 use super::load::end_ms;
 use super::sale::sku_id;
+use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
 use crate::drill::plan::PlannedFault;
 use crate::drill::problems::Problems;
 use crate::faults::Fault;
 
-pub fn check(file: &DrillFile, problems: &mut Problems) {
-    let (Some(load), Some(faults)) = (&file.load, &file.faults) else {
+pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
+    let end_ms = file.load.as_ref().and_then(|load| end_ms(load, traces));
+    let (Some(end_ms), Some(faults)) = (end_ms, &file.faults) else {
         return;
     };
-    let end_ms = end_ms(load);
     for (index, section) in faults.iter().enumerate() {
         let (at_ms, sku) = place(section);
         if at_ms >= end_ms {

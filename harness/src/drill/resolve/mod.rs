@@ -3,13 +3,16 @@
 mod expect;
 mod faults;
 mod load;
-mod phase;
 mod population;
 mod sale;
+mod shape;
 mod short;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
+use self::short::Shrink;
+use self::trace::Traces;
 use super::file::{DrillFile, FileError, read_toml};
 use super::plan::Plan;
 use super::problems::Problems;
@@ -39,11 +42,27 @@ pub fn load_plan(path: &Path, choices: &Choices) -> Result<Plan, FileError> {
             .map_err(|error| problems.push("target", error.to_string()))
             .ok()
     });
-    let plan = resolve(&drill_name(path), file, target, choices, &mut problems);
+    let traces = traces(path, &file, &mut problems);
+    let plan = resolve(
+        &drill_name(path),
+        file,
+        target,
+        &traces,
+        choices,
+        &mut problems,
+    );
     problems.or(plan).map_err(|problems| FileError::Wrong {
         path: path.to_owned(),
         problems,
     })
+}
+
+/// The recorded loads that the drill names.
+fn traces(drill: &Path, file: &DrillFile, problems: &mut Problems) -> Traces {
+    let folder = drill.parent().unwrap_or(Path::new("."));
+    file.load
+        .as_ref()
+        .map_or_else(Traces::default, |load| Traces::read(load, folder, problems))
 }
 
 /// `redis/primary-kill` for `.../drills/redis/primary-kill.toml`.
@@ -71,23 +90,24 @@ fn resolve(
     drill: &str,
     file: DrillFile,
     target: Option<Target>,
+    traces: &Traces,
     choices: &Choices,
     problems: &mut Problems,
 ) -> Option<Plan> {
-    cross_check(&file, problems);
+    cross_check(&file, target.as_ref(), traces, problems);
     let about = file.about?;
-    let short = if choices.short {
-        Some(file.short.unwrap_or_default())
+    let shrink = if choices.short {
+        Shrink::by(&file.short.unwrap_or_default())
     } else {
-        None
+        Shrink::not_at_all()
     };
     Some(Plan {
         drill: drill.to_owned(),
         title: about.title,
         controls: about.controls,
         seed: choices.seed.or(about.seed).unwrap_or_else(fresh_seed),
-        sale: sale::sale(&file.sale?, &choices.run),
-        load: load::load(&file.load?, short.as_ref()),
+        sale: sale::sale(&file.sale?, &choices.run, shrink),
+        load: load::load(&file.load?, traces, shrink),
         population: population::population(&file.population?),
         faults: file.faults?.iter().map(faults::fault).collect(),
         expect: expect::expect(&file.expect?),
@@ -102,13 +122,19 @@ fn fresh_seed() -> u64 {
     xxhash_rust::xxh3::xxh3_64(&now.to_le_bytes())
 }
 
-fn cross_check(file: &DrillFile, problems: &mut Problems) {
+fn cross_check(
+    file: &DrillFile,
+    target: Option<&Target>,
+    traces: &Traces,
+    problems: &mut Problems,
+) {
+    sale::check(file, target, traces, problems);
     if let Some(load) = &file.load {
-        load::check(load, problems);
+        load::check(load, traces, problems);
     }
     if let Some(population) = &file.population {
         population::check(population, problems);
     }
-    faults::check(file, problems);
+    faults::check(file, traces, problems);
     expect::check(file, problems);
 }
