@@ -217,9 +217,7 @@ mod tests {
                 ),
                 (
                     "fewer records than sent, with another click",
-                    unasked()
-                        .retried(Accepted, "")
-                        .with(|e| e.load.sent = 2),
+                    unasked().retried(Accepted, "").with(|e| e.load.sent = 2),
                     Inconclusive,
                 ),
                 (

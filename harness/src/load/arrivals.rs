@@ -32,6 +32,11 @@ impl Arrivals {
         }
     }
 
+    /// Arrivals of each of the schedule's phases.
+    pub fn phase_counts(&self) -> Vec<u64> {
+        self.times.phase_counts()
+    }
+
     /// Gives the arrivals whose time has come since the last call.
     pub fn come_due(&mut self, now_ns: u64, mut offered: impl FnMut(u64, u64)) {
         while self.due < self.times.count() && self.due_ns <= now_ns {

@@ -56,18 +56,19 @@ impl Engine {
         let load = &spec.load;
         let reasons = reasons(&spec.target);
         let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
+        let source = Source::new(spec.kind, &load.schedule, spec.seed);
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
-            source: Source::new(spec.kind, &load.schedule, spec.seed),
             images: Images::new(spec, &job.variables, &job.endpoint.authority)?,
             pool: Pool::new(job.endpoint, load.connections, load.depth, load.timeout_ms)
                 .map_err(events("started"))?,
             desk: Desk {
                 mapping: Mapping::new(&spec.target, &reasons),
                 buyers: Buyers::new(&spec.population, spec.seed, sku_count),
-                recorder: Recorder::new(job.history, load, reasons),
+                recorder: Recorder::new(job.history, load, source.phase_counts(), reasons),
                 follow_ups: FollowUps::new(&spec.population),
             },
+            source,
             timeout_ns: load.timeout_ms * 1_000_000,
             progress: job.progress,
             cancel: job.cancel,

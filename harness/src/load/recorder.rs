@@ -30,6 +30,8 @@ pub struct Recorder {
     /// First failure to record; the load is worthless from there.
     failure: Option<HistoryError>,
     timetable: Timetable,
+    /// Arrivals of each phase; None: the loop is closed.
+    planned: Option<Vec<u64>>,
     phases: Vec<PhaseFigures>,
     timeline: Timeline,
     tally: Tally,
@@ -49,12 +51,18 @@ pub struct RunFigures {
 
 impl Recorder {
     /// Without a history only figures are kept.
-    pub fn new(history: Option<HistoryWriter>, load: &Load, reasons: Vec<String>) -> Self {
+    pub fn new(
+        history: Option<HistoryWriter>,
+        load: &Load,
+        planned: Option<Vec<u64>>,
+        reasons: Vec<String>,
+    ) -> Self {
         let phases = load.schedule.phases.iter();
         Self {
             history,
             failure: None,
             timetable: load.schedule.timetable(),
+            planned,
             phases: phases.map(|phase| PhaseFigures::new(&phase.name)).collect(),
             // Time-outs at most: one waiting for a place, one waiting for the answer.
             timeline: Timeline::new(2 * load.timeout_ms),
@@ -189,10 +197,12 @@ impl Recorder {
 
     fn figures(mut self, run: RunFigures) -> Figures {
         // A load that was cut short had more to offer; a closed loop offers what it sends.
-        if self.timetable.count() > 0 {
-            for (phase, planned) in self.phases.iter_mut().zip(self.timetable.phase_counts()) {
-                phase.offered = planned;
-            }
+        for (phase, planned) in self
+            .phases
+            .iter_mut()
+            .zip(self.planned.into_iter().flatten())
+        {
+            phase.offered = planned;
         }
         Figures {
             scheduled_ms: self.timetable.duration_ns() / NS_PER_MS,

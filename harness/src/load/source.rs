@@ -32,6 +32,14 @@ impl Source {
         }
     }
 
+    /// Arrivals that each phase of the schedule holds; None: it depends on the answers.
+    pub fn phase_counts(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Open(arrivals) => Some(arrivals.phase_counts()),
+            Self::Closed(_) => None,
+        }
+    }
+
     /// Gives the arrivals that are new at `now_ns`; `room` says for how many there is.
     pub fn come_due(
         &mut self,

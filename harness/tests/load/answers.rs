@@ -271,7 +271,10 @@ fn refused_for_the_moment_or_lost_buyers_click_again_outside_the_schedule() {
 
 #[test]
 fn an_answer_that_is_final_is_not_asked_for_again() {
-    for (status, body) in [(202, r#"{"order_id":"o"}"#), (409, r#"{"reason":"sold_out"}"#)] {
+    for (status, body) in [
+        (202, r#"{"order_id":"o"}"#),
+        (409, r#"{"reason":"sold_out"}"#),
+    ] {
         let script = Script::run(move |_| Act::Write(answer(status, body)));
         let ran = ran(&stubborn(200.0), script.address);
         assert_eq!((ran.summary.sent, ran.summary.retries.sent), (100, 0));

@@ -1,7 +1,7 @@
 //! What must hold, and what must be caught.
 
 use crate::check::CheckId;
-use crate::drill::file::{DrillFile, ExpectSection, MutantSection, PhaseSection};
+use crate::drill::file::{DrillFile, ExpectSection, MutantSection};
 use crate::drill::plan::{Expect, Mutant};
 use crate::drill::problems::Problems;
 
@@ -14,7 +14,7 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
         );
     }
     let phases = file.load.iter().flat_map(|load| &load.phases);
-    let names: Vec<&str> = phases.map(phase_name).collect();
+    let names: Vec<&str> = phases.map(|phase| phase.name.as_str()).collect();
     for name in expect.phase_lag_us_p99_max.keys() {
         if file.load.is_some() && !names.contains(&name.as_str()) {
             let message = format!("there is no such phase; there are {}", names.join(", "));
@@ -26,14 +26,6 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
             let message = format!("{:?} is not among expect.checks", mutant.check);
             problems.push(format!("mutants[{index}].check"), message);
         }
-    }
-}
-
-fn phase_name(phase: &PhaseSection) -> &str {
-    match phase {
-        PhaseSection::Constant { name, .. }
-        | PhaseSection::Ramp { name, .. }
-        | PhaseSection::Spike { name, .. } => name,
     }
 }
 
