@@ -238,15 +238,9 @@ fn stubborn(rate_per_s: f64) -> LoadSpec {
 }
 
 #[test]
-fn refused_for_the_moment_or_lost_buyers_click_again_outside_the_schedule() {
-    let lost: [(&str, fn() -> Act); 2] = [
-        ("refused:paused", || {
-            Act::Write(answer(503, r#"{"reason":"paused"}"#))
-        }),
-        ("unknown:closed", || Act::WriteAndClose(Vec::new())),
-    ];
-    for (outcome, act) in lost {
-        let script = Script::run(move |_| act());
+fn buyers_refused_for_the_moment_or_left_in_doubt_click_again_outside_the_schedule() {
+    for (status, outcome) in [(503, "refused:paused"), (500, "unknown:broken")] {
+        let script = Script::run(move |_| Act::Write(answer(status, r#"{"reason":"paused"}"#)));
         let ran = ran(&stubborn(200.0), script.address);
         let summary = &ran.summary;
         assert_eq!((summary.offered, summary.sent), (100, 100), "{outcome}");
@@ -254,10 +248,7 @@ fn refused_for_the_moment_or_lost_buyers_click_again_outside_the_schedule() {
         assert_eq!(ran.count(outcome), 300, "{:?}", summary.outcomes);
         assert_eq!(summary.phases[0].sent, 100);
         assert_eq!(logged(&ran.response_log), 100, "times are the schedule's");
-        let mut clicks: HashMap<(u64, u64), Vec<&Operation>> = HashMap::new();
-        for buy in buys(&ran) {
-            clicks.entry((buy.index, buy.key)).or_default().push(buy);
-        }
+        let clicks = clicks(&ran);
         assert_eq!(clicks.len(), 100);
         for click in clicks.values() {
             assert_eq!(click.len(), 3);
@@ -266,6 +257,30 @@ fn refused_for_the_moment_or_lost_buyers_click_again_outside_the_schedule() {
                 assert!(pair[1].intended_ns >= pair[0].completed_ns + 10_000_000);
             }
         }
+    }
+}
+
+/// Buys by index and key, each in the order of completion.
+fn clicks(ran: &Ran) -> HashMap<(u64, u64), Vec<&Operation>> {
+    let mut clicks: HashMap<_, Vec<&Operation>> = HashMap::new();
+    for buy in buys(ran) {
+        clicks.entry((buy.index, buy.key)).or_default().push(buy);
+    }
+    clicks
+}
+
+#[test]
+fn buyers_whose_connection_was_closed_click_again_until_they_are_served() {
+    let script = Script::run(|number| match number % 4 {
+        0 => Act::WriteAndClose(Vec::new()),
+        _ => Act::Write(answer(202, r#"{"order_id":"o"}"#)),
+    });
+    let ran = ran(&stubborn(200.0), script.address);
+    assert!(ran.summary.retries.sent > 10, "{:?}", ran.summary.retries);
+    for click in clicks(&ran).values() {
+        let (last, before) = click.split_last().unwrap();
+        assert!(before.iter().all(|one| one.outcome == Outcome::Unknown));
+        assert!(last.outcome == Outcome::Accepted || click.len() == 3);
     }
 }
 
@@ -296,7 +311,7 @@ fn a_retry_that_succeeds_is_followed_up_as_a_first_click_would() {
     spec.population.follow_up_after_ms = 1;
     let ran = ran(&spec, script.address);
     let follow_ups: u64 = ran.summary.follow_ups.values().sum();
-    assert!(ran.count("accepted") > 0);
+    assert!(ran.summary.retries.sent > 0);
     assert_eq!(follow_ups, ran.count("accepted"));
 }
 
