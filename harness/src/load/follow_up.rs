@@ -42,7 +42,7 @@ impl PartialOrd for FollowUp {
 }
 
 /// There was no room to plan it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotPlanned(pub OperationKind);
 
 /// The ones to come, by the time they are due.
