@@ -54,6 +54,8 @@ pub struct Sale {
     pub skus: Vec<Sku>,
     /// Units one user may hold of one SKU.
     pub limit_per_user: u32,
+    /// When it opens, from the first arrival; 0: before the load.
+    pub opens_at_ms: u64,
 }
 
 impl Sale {
