@@ -108,15 +108,11 @@ impl<'e> Case<'e> {
         if let Some(damage) = &self.evidence.damage {
             return Some(format!("the history is damaged: {damage}"));
         }
-        let (buys, sent) = (self.purchases.buys, self.evidence.load.sent);
-        let gap = || {
-            format!(
-                "the history holds {} buy attempts, {} were sent",
-                count(buys),
-                count(sent)
-            )
-        };
-        (buys < sent).then(gap)
+        let journey_buys = self.purchases.journey_buys;
+        let of_load = self.purchases.buys - journey_buys;
+        let journeys_sent = self.evidence.journeys.as_ref().map_or(0, |one| one.buys);
+        gap("history", of_load, self.evidence.load.sent)
+            .or_else(|| gap("history of the journeys", journey_buys, journeys_sent))
     }
 
     /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.
@@ -133,4 +129,10 @@ impl<'e> Case<'e> {
         let sku = sku.to_owned();
         self.end().orders.iter().filter(move |row| row.sku == sku)
     }
+}
+
+/// Fewer buy attempts were recorded than sent.
+fn gap(history: &str, buys: u64, sent: u64) -> Option<String> {
+    let [recorded, all] = [buys, sent].map(count);
+    (buys < sent).then(|| format!("the {history} holds {recorded} buy attempts, {all} were sent"))
 }

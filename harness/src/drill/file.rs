@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use deserr::Deserr;
 
+use super::journeys::JourneysSection;
 use super::problems::Problems;
 use super::range::{Count, Rate, Share};
 use crate::check::CheckId;
@@ -15,6 +16,7 @@ pub struct DrillFile {
     pub sale: Option<SaleSection>,
     pub load: Option<LoadSection>,
     pub population: Option<PopulationSection>,
+    pub journeys: Option<JourneysSection>,
     pub faults: Option<Vec<FaultSection>>,
     pub expect: Option<ExpectSection>,
     pub mutants: Option<Vec<MutantSection>>,
@@ -202,13 +204,22 @@ impl DrillFile {
             faults: section(&mut map, "faults", problems),
             expect: section(&mut map, "expect", problems),
             mutants: section(&mut map, "mutants", problems),
-            short: map
-                .contains_key("short")
-                .then(|| section(&mut map, "short", problems))
-                .flatten(),
+            journeys: optional(&mut map, "journeys", problems),
+            short: optional(&mut map, "short", problems),
             about: whole(serde_json::Value::Object(map), "", problems),
         }
     }
+}
+
+/// A section that may be absent.
+fn optional<T: Deserr<Problems>>(
+    map: &mut serde_json::Map<String, serde_json::Value>,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<T> {
+    map.contains_key(name)
+        .then(|| section(map, name, problems))
+        .flatten()
 }
 
 fn section<T: Deserr<Problems>>(

@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod file;
 pub mod folder;
+pub mod journeys;
 pub mod judge;
 pub mod narrate;
 pub mod plan;

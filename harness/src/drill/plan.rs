@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::CheckId;
 use crate::faults::Fault;
+use crate::journeys::Journeys;
 use crate::load::population::Population;
 use crate::load::schedule::Schedule;
 use crate::target::Target;
@@ -22,6 +23,9 @@ pub struct Plan {
     pub sale: Sale,
     pub load: Load,
     pub population: Population,
+    /// Whole buyers beside the load; None: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<Journeys>,
     pub faults: Vec<PlannedFault>,
     pub expect: Expect,
     pub mutants: Vec<Mutant>,

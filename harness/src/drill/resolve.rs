@@ -74,6 +74,7 @@ fn resolve(
     problems: &mut Problems,
 ) -> Option<Plan> {
     cross_check(&file, problems);
+    super::journeys::check(&file, target.as_ref(), load_ms(&file), problems);
     let about = file.about?;
     let short = if choices.short {
         Some(file.short.unwrap_or_default())
@@ -88,6 +89,7 @@ fn resolve(
         sale: sale(&file.sale?, &choices.run),
         load: load(&file.load?, short.as_ref()),
         population: population(&file.population?),
+        journeys: file.journeys.map(|section| section.resolve(short.as_ref())),
         faults: file.faults?.iter().map(fault).collect(),
         expect: expect(&file.expect?),
         mutants: file.mutants?.into_iter().map(mutant).collect(),
@@ -138,11 +140,7 @@ fn check_faults(file: &DrillFile, problems: &mut Problems) {
     let (Some(load), Some(faults)) = (&file.load, &file.faults) else {
         return;
     };
-    let end_ms: u64 = load
-        .phases
-        .iter()
-        .map(|phase| u64::from(duration_ms(phase)))
-        .sum();
+    let end_ms = total_ms(load);
     for (index, section) in faults.iter().enumerate() {
         let (at_ms, sku) = place(section);
         if at_ms >= end_ms {
@@ -156,6 +154,15 @@ fn check_faults(file: &DrillFile, problems: &mut Problems) {
             problems.push(format!("faults[{index}].sku"), message);
         }
     }
+}
+
+fn load_ms(file: &DrillFile) -> Option<u64> {
+    file.load.as_ref().map(total_ms)
+}
+
+fn total_ms(load: &LoadSection) -> u64 {
+    let phases = load.phases.iter();
+    phases.map(|phase| u64::from(duration_ms(phase))).sum()
 }
 
 fn check_expectations(file: &DrillFile, problems: &mut Problems) {

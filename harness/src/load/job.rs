@@ -49,24 +49,30 @@ pub fn run(job: LoadJob<'_>) -> Result<LoadSummary, LoadError> {
                 doing: "started",
                 source,
             })?;
-        load.join().unwrap_or_else(|panic| Err(panicked(&*panic)))
+        load.join()
+            .unwrap_or_else(|panic| Err(LoadError::Panicked(panic_text(&*panic))))
     })
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> LoadError {
+/// The message of a panic.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    LoadError::Panicked(text.unwrap_or("no message").to_owned())
+    text.unwrap_or("no message").to_owned()
+}
+
+/// Whatever sends requests to a service sends them to this machine only.
+pub(crate) fn must_be_loopback(address: SocketAddr) -> Result<(), LoadError> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(LoadError::NotLoopback { address })
 }
 
 fn check(job: &LoadJob<'_>) -> Result<(), LoadError> {
-    if !job.address.ip().is_loopback() {
-        return Err(LoadError::NotLoopback {
-            address: job.address,
-        });
-    }
+    must_be_loopback(job.address)?;
     let load = &job.plan.load;
     at_least_one("connections", load.connections.into())?;
     at_least_one("depth", load.depth.into())?;

@@ -54,6 +54,7 @@ pub fn plan(rate_per_s: f64, duration_ms: u64) -> Plan {
             status_share: 0.0,
             follow_up_after_ms: 50,
         },
+        journeys: None,
         faults: vec![],
         expect: Expect {
             checks: vec![],

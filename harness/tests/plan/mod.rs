@@ -36,6 +36,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             status_share: 0.0,
             follow_up_after_ms: 0,
         },
+        journeys: None,
         faults: Vec::new(),
         expect: Expect {
             checks: Vec::new(),
