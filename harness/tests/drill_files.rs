@@ -200,7 +200,10 @@ fn with_journeys(section: &str) -> String {
 fn every_mistake_of_the_journeys_is_reported() {
     let cases = [
         ("users = 0", "journeys.users: 0 is out of range"),
-        ("users = 20000", "journeys.users: 20000 is too many"),
+        (
+            "users = 20000\nhatch_per_s = 100000",
+            "journeys.users: 20000 is too many",
+        ),
         ("pay_share = 1", "journeys.users: missing"),
         ("users = 1\nthink = 5", "journeys.think: unknown key"),
         (

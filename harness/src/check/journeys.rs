@@ -31,6 +31,7 @@ mod tests {
     use crate::history::final_state::OrderState::{Cancelled, Created, Paid};
     use crate::journeys::JourneySummary;
     use crate::journeys::step::End;
+    use crate::load::population::user_id;
 
     /// Keys of journeys.
     const A: u64 = 1 << 62;
@@ -137,19 +138,16 @@ mod tests {
 
     #[test]
     fn buyers_of_journeys_have_their_limit_and_their_demand() {
-        let same_user = |tiny: Tiny| {
-            tiny.bought(B)
-                .but(|one| one.user = 7)
-                .but_order(|row| row.user = crate::load::population::user_id(7))
+        let by_seven = |tiny: Tiny| tiny.but(|one| one.user = 7);
+        let first = || {
+            let one = by_seven(Tiny::sale(3).journeys().bought(1).bought(A));
+            one.but_order(|row| row.user = user_id(7))
         };
-        let two = || {
-            let one = Tiny::sale(3).journeys().bought(1).bought(A);
-            one.but(|one| one.user = 7)
-                .but_order(|row| row.user = crate::load::population::user_id(7))
-        };
+        let second = by_seven(first().bought(B)).but_order(|row| row.user = user_id(7));
+        let refused = by_seven(first().refused(B, "limit_reached"));
         assert_verdicts(
             S5,
-            vec![("one each", two(), Pass), ("two", same_user(two()), Fail)],
+            vec![("one of two", refused, Pass), ("two of two", second, Fail)],
         );
         let unsold = Tiny::sale(2).journeys().bought(1).refused(A, "sold_out");
         let unsold = unsold.with(|e| e.plan.expect.sell_out = true);

@@ -74,10 +74,16 @@ fn ending(error: &reqwest::Error) -> Ending {
         match one.downcast_ref::<io::Error>().map(io::Error::kind) {
             Some(io::ErrorKind::UnexpectedEof) => return Ending::HalfAnswer,
             Some(_) => return Ending::Reset,
-            // The HTTP library's own error has no type that we could ask.
-            None if one.to_string().contains("closed before") => return Ending::Closed,
+            None if is_no_http(&one.to_string()) => return Ending::BadAnswer,
             None => cause = one.source(),
         }
     }
-    Ending::BadAnswer
+    Ending::Closed
+}
+
+/// The HTTP library's own error has no type that we could ask.
+fn is_no_http(text: &str) -> bool {
+    ["parsed", "unexpected message", "too large"]
+        .iter()
+        .any(|words| text.contains(words))
 }

@@ -1,4 +1,5 @@
-//! Goose as a library: its users are our buyers. It prints nothing, writes no file, opens no port.
+//! Goose as a library: its users are our buyers. It writes no file and opens no port, and prints nothing
+//! as long as the process has a logger (`flashdrill` has; otherwise Goose makes one for its warnings).
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub async fn attack(
     address: SocketAddr,
     timeout: Duration,
 ) -> Result<GooseMetrics, JourneyError> {
-    let attack = prepare(shop, address, timeout).map_err(of_goose)?;
+    let attack = prepare(shop, address, client(timeout)?).map_err(of_goose)?;
     let patience = timeout + GOOSE_TIME;
     tokio::select! {
         ended = attack.execute() => ended.map_err(of_goose),
@@ -64,18 +65,29 @@ fn of_goose(error: GooseError) -> JourneyError {
     JourneyError::Goose(error.to_string())
 }
 
+/// Speaks to the service and to nobody else: neither a proxy of the environment nor a redirect may lead
+/// the buyers off this machine. One pool of connections for all: who waits for an answer has one alone.
+fn client(timeout: Duration) -> Result<reqwest::Client, JourneyError> {
+    let client = reqwest::Client::builder()
+        .timeout(timeout)
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    Ok(client)
+}
+
 fn prepare(
     shop: &Arc<Shop>,
     address: SocketAddr,
-    timeout: Duration,
+    client: reqwest::Client,
 ) -> Result<GooseAttack, GooseError> {
     let scenario = Scenario::new("buyers")
-        .register_transaction(Transaction::new(arrival(shop)).set_on_start())
+        .register_transaction(Transaction::new(arrival(shop, client)).set_on_start())
         .register_transaction(Transaction::new(round(shop)));
-    // Its own client is never used, but one is made for each user unless all share one.
-    let client = GooseClientBuilder::new().without_cookies().timeout(timeout);
+    // Never used, but Goose makes a client for each user unless all share one.
+    let shared = GooseClientBuilder::new().without_cookies();
     GooseAttack::initialize_with_config(configuration(shop, address)?)?
-        .set_client_builder_without_cookies(client)
+        .set_client_builder_without_cookies(shared)
         .map(|attack| attack.register_scenario(scenario))
 }
 
@@ -105,12 +117,12 @@ struct Visits {
 }
 
 /// A buyer comes when it is their turn.
-fn arrival(shop: &Arc<Shop>) -> TransactionFunction {
+fn arrival(shop: &Arc<Shop>, client: reqwest::Client) -> TransactionFunction {
     let shop = Arc::clone(shop);
     Arc::new(move |user| {
-        let shop = Arc::clone(&shop);
+        let (shop, client) = (Arc::clone(&shop), client.clone());
         Box::pin(async move {
-            user.client = shop.client.clone();
+            user.client = client;
             user.set_session_data(Visits { next: 0 });
             let _ = shop.clock.sleep(COUNTS_SET_BACK).await;
             let _ = shop.clock.sleep_until(turn(&shop, user)).await;

@@ -25,8 +25,6 @@ pub struct Shop {
     states: BTreeMap<String, OrderState>,
     pub clock: Clock,
     pub logbook: Logbook,
-    /// One pool of connections; a buyer who waits for an answer has one of their own in it.
-    pub client: reqwest::Client,
 }
 
 impl Shop {
@@ -45,7 +43,6 @@ impl Shop {
             states: target.state.order_states.clone(),
             clock: Clock::new(job.start, length, job.cancel),
             logbook: Logbook::new(job.history),
-            client: client(Duration::from_millis(plan.load.timeout_ms))?,
         })
     }
 
@@ -59,15 +56,4 @@ impl Shop {
     pub fn order_state(&self, body: &[u8]) -> Option<OrderState> {
         self.states.get(self.state.find(body)?).copied()
     }
-}
-
-/// Speaks to the service and to nobody else: neither a proxy of the environment nor a redirect may lead
-/// the buyers off this machine.
-fn client(timeout: Duration) -> Result<reqwest::Client, JourneyError> {
-    let client = reqwest::Client::builder()
-        .timeout(timeout)
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .build()?;
-    Ok(client)
 }

@@ -81,7 +81,7 @@ fn buyers_go_all_the_way_until_all_is_sold() {
 #[test]
 fn steps_of_one_journey_come_in_their_order() {
     let shop = Shop::open(20, "created");
-    let trip = travel(&plan(800), shop.address);
+    let trip = travel(&plan(1_200), shop.address);
     let mut of_key: HashMap<u64, Vec<OperationKind>> = HashMap::new();
     for one in &trip.operations {
         of_key.entry(one.key).or_default().push(one.kind);
@@ -108,7 +108,7 @@ fn steps_of_one_journey_come_in_their_order() {
 #[test]
 fn a_challenge_is_asked_for_and_shown() {
     let shop = Shop::open(1_000, "created");
-    let mut plan = plan(500);
+    let mut plan = plan(1_000);
     plan.target.requests.challenge = Some(request("GET", "/challenge", ""));
     plan.target.challenge_field = Some("token".into());
     plan.target.requests.buy.body =
@@ -131,7 +131,7 @@ fn a_challenge_is_asked_for_and_shown() {
 fn orders_that_are_never_decided_or_given_up_end_a_journey() {
     for (decides, end) in [("rejected", End::Refused), ("queued", End::NeverFinal)] {
         let shop = Shop::open(1_000, decides);
-        let trip = travel(&plan(500), shop.address);
+        let trip = travel(&plan(1_000), shop.address);
         figures_agree(&trip.summary, &trip.operations);
         assert!(
             trip.summary.ended(end) > 0,
@@ -159,17 +159,20 @@ fn lost_answers_are_unknown_for_the_same_reasons_as_those_of_the_load() {
     ];
     for (reason, act) in cases {
         let script = Script::run(move |_| act.clone());
-        let mut plan = plan(400);
+        let mut plan = plan(1_000);
         plan.load.timeout_ms = 150;
         let trip = travel(&plan, script.address);
         figures_agree(&trip.summary, &trip.operations);
         assert!(!trip.operations.is_empty(), "{reason}");
-        assert_eq!(
-            trip.with_reason(reason),
-            trip.operations.len(),
-            "{reason}: {:?}",
-            trip.operations[0]
-        );
+        // A reset that overtakes the client's own bytes reads as a close.
+        let close = if reason == "reset" { "closed" } else { reason };
+        let all = trip.operations.len();
+        let expected = |one: &&Operation| {
+            [reason, close].contains(&trip.reasons[usize::from(one.reason)].as_str())
+        };
+        let matching = trip.operations.iter().filter(expected).count();
+        assert_eq!(matching, all, "{reason}: {:#?}", trip.operations);
+        assert!(trip.with_reason(reason) > 0, "{reason}");
         assert!(
             trip.operations
                 .iter()
@@ -186,7 +189,7 @@ fn nobody_listening_is_a_reset() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
-    let trip = travel(&plan(300), address);
+    let trip = travel(&plan(1_000), address);
     assert!(!trip.operations.is_empty());
     assert_eq!(trip.with_reason("reset"), trip.operations.len());
 }
@@ -200,7 +203,7 @@ fn ctrl_c_ends_the_journeys() {
         let mut plan = plan(120_000);
         plan.load.timeout_ms = 60_000;
         let began = Instant::now();
-        let trip = try_travel(&plan, address, Some(Duration::from_millis(300))).unwrap();
+        let trip = try_travel(&plan, address, Some(Duration::from_millis(1_500))).unwrap();
         assert!(began.elapsed() < Duration::from_secs(30), "{began:?}");
         assert!(trip.summary.started > 0);
         assert_eq!(trip.summary.error, None);
@@ -215,7 +218,7 @@ fn ctrl_c_ends_the_journeys() {
 #[test]
 fn buyers_come_one_after_the_other_and_not_before_their_time() {
     let shop = Shop::open(1_000, "created");
-    let mut plan = plan(900);
+    let mut plan = plan(1_500);
     let journeys = plan.journeys.as_mut().unwrap();
     journeys.starts_at_ms = 200;
     journeys.hatch_per_s = 10.0;

@@ -102,6 +102,10 @@ pub fn try_travel(
     ctrl_c_after: Option<Duration>,
 ) -> Result<Trip, JourneyError> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // Goose makes a logger of its own where there is none.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::ERROR)
+        .try_init();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journeys.bin");
     let reasons = reason::reasons(&plan.target);
