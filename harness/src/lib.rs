@@ -10,6 +10,7 @@ pub mod environment;
 pub mod faults;
 mod figures;
 pub mod history;
+pub mod journeys;
 pub mod load;
 pub mod observe;
 pub mod prove;

@@ -395,3 +395,98 @@ fn short_shrinks_every_time_and_rate_of_the_rush_alike() {
     };
     assert_eq!((before_ms, peak_per_s), (1_800, 4_000.0));
 }
+
+/// The oversell drill with this `[journeys]` section in place of its own.
+fn with_journeys(section: &str) -> String {
+    let drill = oversell();
+    let from = drill.find("[journeys]").unwrap();
+    let to = from + drill[from..].find("[expect]").unwrap();
+    format!("{}[journeys]\n{section}\n{}", &drill[..from], &drill[to..])
+}
+
+#[test]
+fn every_mistake_of_the_journeys_is_reported() {
+    let cases = [
+        ("users = 0", "journeys.users: 0 is out of range"),
+        (
+            "users = 20000\nhatch_per_s = 100000",
+            "journeys.users: 20000 is too many",
+        ),
+        ("pay_share = 1", "journeys.users: missing"),
+        ("users = 1\nthink = 5", "journeys.think: unknown key"),
+        (
+            "users = 1\nhatch_per_s = 0",
+            "journeys.hatch_per_s: 0 is no rate",
+        ),
+        (
+            "users = 1\npay_share = 0.7\ncancel_share = 0.6",
+            "journeys: pay_share + cancel_share is 1.2",
+        ),
+        (
+            "users = 1\nstarts_at_ms = 10000",
+            "journeys.starts_at_ms: 10000 is after the load's end at 10000 ms",
+        ),
+        (
+            "users = 200\nhatch_per_s = 5",
+            "journeys.hatch_per_s: the last of 200 buyers would come at 39800 ms",
+        ),
+    ];
+    for (section, expected) in cases {
+        let problems = problems_of(&with_journeys(section));
+        assert!(
+            problems.iter().any(|p| p.starts_with(expected)),
+            "{expected} not in {problems:#?}"
+        );
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+    }
+    assert_eq!(
+        problems_of(&with_journeys("users = 20000\npoll_max = 0\npay_share = 2")).len(),
+        2,
+        "what the section itself says is reported at once"
+    );
+}
+
+#[test]
+fn journeys_are_optional_and_have_defaults() {
+    let path = drills().join("redis/primary-kill.toml");
+    assert!(load_plan(&path, &choices()).unwrap().journeys.is_none());
+    let (_folder, path) = folder_with(&with_journeys("users = 6"));
+    let plan = load_plan(&path, &choices()).unwrap();
+    let journeys = plan.journeys.unwrap();
+    assert_eq!((journeys.users, journeys.think_ms), (6, 200));
+    assert_eq!((journeys.pay_share, journeys.starts_at_ms), (0.0, 0));
+    assert_eq!(plan.target.status_field, "state");
+}
+
+#[test]
+fn short_brings_fewer_buyers_and_at_least_one() {
+    let short = Choices {
+        short: true,
+        ..choices()
+    };
+    for (users, shrunk) in [(20, 8), (1, 1)] {
+        let section = format!("users = {users}\nstarts_at_ms = 1000");
+        let (_folder, path) = folder_with(&with_journeys(&section));
+        let journeys = load_plan(&path, &short).unwrap().journeys.unwrap();
+        assert_eq!((journeys.users, journeys.starts_at_ms), (shrunk, 800));
+    }
+}
+
+#[test]
+fn a_challenge_and_its_field_belong_together() {
+    let (folder, path) = folder_with(&oversell());
+    let target = folder.path().join("targets/flashsale.toml");
+    let text = std::fs::read_to_string(&target).unwrap();
+    let challenge =
+        "[requests.challenge]\nmethod = \"GET\"\npath = \"/challenge\"\n\n[requests.buy]";
+    let with = text.replace("[requests.buy]", challenge);
+    std::fs::write(&target, &with).unwrap();
+    let error = load_plan(&path, &choices()).unwrap_err().to_string();
+    assert!(
+        error.contains("target: requests.challenge and challenge_field"),
+        "{error}"
+    );
+    std::fs::write(&target, format!("challenge_field = \"token\"\n{with}")).unwrap();
+    let plan = load_plan(&path, &choices()).unwrap();
+    assert_eq!(plan.target.challenge_field.as_deref(), Some("token"));
+}

@@ -234,6 +234,7 @@ impl Run {
         Evidence {
             plan,
             load: self.load(),
+            journeys: None,
             faults: vec![self.fault()],
             stores: self.stores(),
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
@@ -293,6 +294,7 @@ impl Run {
                 p99: 51_300,
                 ..Percentiles::default()
             },
+            ..PhaseSummary::default()
         };
         LoadSummary {
             offered: sent,

@@ -109,15 +109,11 @@ impl<'e> Case<'e> {
             return Some(format!("the history is damaged: {damage}"));
         }
         let load = &self.evidence.load;
-        let (buys, sent) = (self.purchases.buys, load.sent + load.retries.sent);
-        let gap = || {
-            format!(
-                "the history holds {} buy attempts, {} were sent",
-                count(buys),
-                count(sent)
-            )
-        };
-        (buys < sent).then(gap)
+        let journey_buys = self.purchases.journey_buys;
+        let of_load = self.purchases.buys - journey_buys;
+        let journeys_sent = self.evidence.journeys.as_ref().map_or(0, |one| one.buys);
+        gap("history", of_load, load.sent + load.retries.sent)
+            .or_else(|| gap("history of the journeys", journey_buys, journeys_sent))
     }
 
     /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.
@@ -134,4 +130,10 @@ impl<'e> Case<'e> {
         let sku = sku.to_owned();
         self.end().orders.iter().filter(move |row| row.sku == sku)
     }
+}
+
+/// Fewer buy attempts were recorded than sent.
+fn gap(history: &str, buys: u64, sent: u64) -> Option<String> {
+    let [recorded, all] = [buys, sent].map(count);
+    (buys < sent).then(|| format!("the {history} holds {recorded} buy attempts, {all} were sent"))
 }

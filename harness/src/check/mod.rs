@@ -11,6 +11,7 @@ mod case;
 mod conservation;
 mod demand;
 mod finding;
+mod journeys;
 mod judge;
 mod ledger;
 mod limit;
@@ -29,6 +30,8 @@ mod witness;
 
 #[cfg(test)]
 mod tiny_history;
+#[cfg(test)]
+pub(crate) use tiny_history::{journeys as tiny_journeys, plan as tiny_plan};
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -37,6 +40,7 @@ use crate::drill::plan::Plan;
 use crate::drill::problems::Problems;
 use crate::faults::FaultEvent;
 use crate::history::final_state::FinalState;
+use crate::journeys::JourneySummary;
 use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
 
@@ -108,6 +112,8 @@ pub struct Witness {
 pub struct Evidence {
     pub plan: Plan,
     pub load: LoadSummary,
+    /// None: the plan has no journeys.
+    pub journeys: Option<JourneySummary>,
     pub faults: Vec<FaultEvent>,
     pub stores: FinalState,
     /// Names of `Operation::reason`.

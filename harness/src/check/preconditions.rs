@@ -3,6 +3,7 @@
 use super::CheckId;
 use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
+use super::journeys;
 use super::offered;
 use crate::drill::plan::Sku;
 use crate::faults::FaultEvent;
@@ -23,6 +24,7 @@ impl Checker for Preconditions {
         let mut finding = Finding::default();
         judge_history(case, &mut finding);
         offered::judge(case, &mut finding);
+        journeys::judge(case, &mut finding);
         judge_start(case, &mut finding);
         judge_end(case, &mut finding);
         judge_fault_count(case, &mut finding);

@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::recovery::Outages;
 use crate::drill::plan::Sku;
 use crate::history::operation::{Operation, OperationKind, Outcome};
+use crate::journeys::is_journey;
 
 /// Attempts kept of one purchase, for the witness; more are only counted.
 const ATTEMPTS_KEPT: usize = 12;
@@ -48,6 +49,8 @@ pub struct Purchases {
     clicks: HashMap<(u64, u32), u32>,
     pub operations: u64,
     pub buys: u64,
+    /// Those of them that belong to journeys.
+    pub journey_buys: u64,
     pub accepted_buys: u64,
     pub refused_buys: u64,
     pub unknown_buys: u64,
@@ -66,6 +69,7 @@ impl Purchases {
             clicks: buyers(evidence).map(|buyer| (buyer, 0)).collect(),
             operations: 0,
             buys: 0,
+            journey_buys: 0,
             accepted_buys: 0,
             refused_buys: 0,
             unknown_buys: 0,
@@ -94,6 +98,7 @@ impl Purchases {
 
     fn count_buy(&mut self, operation: &Operation) {
         self.buys += 1;
+        self.journey_buys += u64::from(is_journey(operation.key));
         match operation.outcome {
             Outcome::Accepted => self.accepted_buys += 1,
             Outcome::Refused => self.refused_buys += 1,

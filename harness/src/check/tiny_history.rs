@@ -12,6 +12,8 @@ use crate::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
 };
 use crate::history::operation::{Operation, OperationKind, Outcome};
+use crate::journeys::step::End;
+use crate::journeys::{JourneySummary, Journeys, is_journey};
 use crate::load::population::{Population, request_id, user_id};
 use crate::load::schedule::Schedule;
 use crate::load::summary::LoadSummary;
@@ -45,6 +47,7 @@ impl Tiny {
                 duration_ms: 60_000,
                 ..LoadSummary::default()
             },
+            journeys: None,
             faults: Vec::new(),
             stores: FinalState {
                 converged_ms: Some(100),
@@ -192,6 +195,17 @@ impl Tiny {
         self
     }
 
+    /// The plan has journeys, of which one went all the way; purchases with keys of theirs are theirs.
+    pub fn journeys(mut self) -> Self {
+        self.evidence.plan.journeys = Some(journeys());
+        self.evidence.journeys = Some(JourneySummary {
+            started: 1,
+            ends: [(End::Paid, 1)].into(),
+            ..JourneySummary::default()
+        });
+        self
+    }
+
     /// Changes the evidence, after the stores were settled.
     pub fn with(self, change: impl FnOnce(&mut Evidence)) -> Self {
         let mut tiny = if self.settled { self } else { self.settled() };
@@ -204,7 +218,7 @@ impl Tiny {
         let buys = tiny
             .operations
             .iter()
-            .filter(|one| one.kind == OperationKind::Buy)
+            .filter(|one| one.kind == OperationKind::Buy && !is_journey(one.key))
             .count();
         if tiny.evidence.load.sent == 0 {
             let arrivals = buys as u64 - tiny.evidence.load.retries.sent;
@@ -265,7 +279,7 @@ pub fn unread(state: &mut StoreState, what: &str) {
     state.unread.push(what.to_owned());
 }
 
-fn plan() -> Plan {
+pub fn plan() -> Plan {
     Plan {
         drill: "tiny".to_owned(),
         title: "A tiny history".to_owned(),
@@ -284,6 +298,7 @@ fn plan() -> Plan {
             timeout_ms: 1_000,
         },
         population: Population::of(100),
+        journeys: None,
         faults: Vec::new(),
         expect: Expect {
             checks: Vec::new(),
@@ -295,6 +310,20 @@ fn plan() -> Plan {
         },
         mutants: Vec::new(),
         target: target(),
+    }
+}
+
+/// Half of the buyers pay, a fifth cancel.
+pub fn journeys() -> Journeys {
+    Journeys {
+        users: 20,
+        hatch_per_s: 10.0,
+        think_ms: 1,
+        pay_share: 0.5,
+        cancel_share: 0.2,
+        poll_every_ms: 1,
+        poll_max: 1,
+        starts_at_ms: 0,
     }
 }
 

@@ -10,6 +10,7 @@ use super::terminal::Terminal;
 use crate::drill::narrate::Narrate;
 use crate::drill::run::Bench;
 use crate::environment::{Stack, StackOptions};
+use crate::journeys::leave_ctrl_c_alone;
 
 pub struct Session {
     pub stack: Arc<Stack>,
@@ -32,6 +33,7 @@ impl Session {
             keep_logs_in: logs,
             progress: Arc::new(move |line: &str| watcher.say(line)),
         };
+        leave_ctrl_c_alone();
         let mut word = StopWord::listen().map_err(|error| Exit::internal(&error))?;
         let stack = tokio::select! {
             stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error))?,

@@ -33,6 +33,9 @@ impl RunFolder {
     pub const RESPONSE_LOG: &str = "response.hlog";
     pub const SAMPLES: &str = "samples.jsonl";
     pub const LOAD: &str = "load.json";
+    /// The history and the figures of the journeys, where the plan has any.
+    pub const JOURNEY_HISTORY: &str = "journeys.bin";
+    pub const JOURNEYS: &str = "journeys.json";
     pub const FAULTS: &str = "faults.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";

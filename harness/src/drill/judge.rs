@@ -2,6 +2,7 @@
 //! run again: both read the same files, so they cannot come to different verdicts.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -84,7 +85,12 @@ pub enum JudgeError {
 pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
     let plan: Plan = folder.load(RunFolder::PLAN)?;
     let mut missing = Vec::new();
+    let journeys = plan
+        .journeys
+        .as_ref()
+        .map(|_| part(&folder, RunFolder::JOURNEYS, &mut missing));
     let evidence = Evidence {
+        journeys,
         load: part(&folder, RunFolder::LOAD, &mut missing),
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
         stores: part(&folder, RunFolder::STORES, &mut missing),
@@ -119,30 +125,48 @@ fn part<T: DeserializeOwned + Default>(
     })
 }
 
+/// Judges by the load's history, and by that of the journeys where the plan has any.
 fn with_history(
     folder: &RunFolder,
     mut evidence: Evidence,
     mut missing: Vec<String>,
 ) -> (Evidence, Judgement) {
-    let path = folder.file(RunFolder::HISTORY);
-    let opened = survey(&path).and_then(|survey| Ok((survey, HistoryReader::open(&path)?)));
-    let reader = match opened {
+    let mut names = vec![RunFolder::HISTORY];
+    if evidence.plan.journeys.is_some() {
+        names.push(RunFolder::JOURNEY_HISTORY);
+    }
+    let readers: Vec<HistoryReader> = names
+        .into_iter()
+        .filter_map(|name| open(&folder.file(name), &mut missing))
+        .collect();
+    if let Some(first) = readers.first() {
+        evidence.reasons.clone_from(&first.header().reasons);
+    }
+    if readers
+        .iter()
+        .any(|one| one.header().reasons != evidence.reasons)
+    {
+        missing.push("the histories are not of one run: their reasons differ".to_owned());
+    }
+    evidence.damage = (!missing.is_empty()).then(|| missing.join("; "));
+    let whole = |reader: HistoryReader| reader.map_while(Result::ok);
+    let judgement = judge(&evidence, readers.into_iter().flat_map(whole));
+    (evidence, judgement)
+}
+
+/// A history that can be read, at least in part; why not all of it, or nothing, goes to `missing`.
+fn open(path: &Path, missing: &mut Vec<String>) -> Option<HistoryReader> {
+    let opened = survey(path).and_then(|survey| Ok((survey, HistoryReader::open(path)?)));
+    match opened {
         Ok((survey, reader)) => {
             missing.extend(survey.damage);
-            evidence.reasons = survey.header.reasons;
             Some(reader)
         }
         Err(error) => {
             missing.push(error.to_string());
             None
         }
-    };
-    evidence.damage = (!missing.is_empty()).then(|| missing.join("; "));
-    let judgement = judge(
-        &evidence,
-        reader.into_iter().flatten().map_while(Result::ok),
-    );
-    (evidence, judgement)
+    }
 }
 
 /// Samples are for the plots only: what cannot be read is left out.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::CheckId;
 use crate::faults::Fault;
+use crate::journeys::Journeys;
 use crate::load::population::Population;
 pub use crate::load::spec::Load;
 use crate::load::spec::{LoadSpec, Loop};
@@ -25,6 +26,9 @@ pub struct Plan {
     pub sale: Sale,
     pub load: Load,
     pub population: Population,
+    /// Whole buyers beside the load; None: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<Journeys>,
     pub faults: Vec<PlannedFault>,
     pub expect: Expect,
     pub mutants: Vec<Mutant>,

@@ -1,4 +1,4 @@
-//! The part of a run in which everything happens at once: load, faults, samples.
+//! The part of a run in which everything happens at once: load, journeys, faults, samples.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
 use crate::faults::{self, FaultEvent};
 use crate::history::{HistoryError, HistoryWriter};
+use crate::journeys::{JourneyError, JourneyJob, JourneySummary, Journeying};
 use crate::load::endpoint::Endpoint;
 use crate::load::figures::Figures;
 use crate::load::timeline;
@@ -27,6 +28,8 @@ pub enum SellError {
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error(transparent)]
+    Journeys(#[from] JourneyError),
+    #[error(transparent)]
     History(#[from] HistoryError),
     #[error(transparent)]
     Observe(#[from] ObserveError),
@@ -36,7 +39,7 @@ pub enum SellError {
     Environment(#[from] EnvironmentError),
     #[error(transparent)]
     Folder(#[from] FolderError),
-    #[error("the load's thread died: {0}")]
+    #[error("the load's or the journeys' thread died: {0}")]
     Thread(#[from] tokio::task::JoinError),
 }
 
@@ -47,7 +50,8 @@ pub struct Sold {
     pub rest_since: Instant,
 }
 
-/// Offers the load, injects and heals the faults on its timeline, takes samples.
+/// Offers the load, lets buyers go their ways beside it, injects and heals the faults on its timeline,
+/// takes samples.
 ///
 /// # Errors
 /// The load could not be offered or recorded. Faults are healed all the same.
@@ -68,6 +72,7 @@ pub async fn sell(
     };
     let sampler = Sampler::start(prepare::store_reader(prepared, plan)?, options, cpu)?;
     let progress = Arc::new(Progress::default());
+    let journeys = journeys(plan, prepared, bench, folder, start)?;
     let load = tokio::task::spawn_blocking(offer(plan, prepared, bench, folder, start, &progress)?);
     let faults = faults::run(
         &plan.faults,
@@ -77,9 +82,10 @@ pub async fn sell(
         start,
         &bench.cancel,
     );
+    let journeys = make(journeys);
     let mut opened = Ok(());
-    let (load, events) = tokio::select! {
-        both = async { tokio::join!(load, faults) } => both,
+    let (load, journeys, events) = tokio::select! {
+        all = async { tokio::join!(load, journeys, faults) } => all,
         never = watch(&progress, start, &*bench.narrate) => match never {},
         never = open(plan, prepared, bench, start, &mut opened) => match never {},
     };
@@ -87,9 +93,47 @@ pub async fn sell(
     let rest_since = Instant::now();
     sampler.stop().await?;
     save(folder, &load??, &events)?;
+    if let Some(journeys) = journeys? {
+        folder.save(RunFolder::JOURNEYS, &journeys)?;
+    }
     healed?;
     opened?;
     Ok(Sold { rest_since })
+}
+
+/// The journeys of the plan, where it has any.
+fn journeys(
+    plan: &Plan,
+    prepared: &Prepared,
+    bench: &Bench,
+    folder: &RunFolder,
+    start: Instant,
+) -> Result<Option<Journeying>, SellError> {
+    let Some(journeys) = &plan.journeys else {
+        return Ok(None);
+    };
+    let job = JourneyJob {
+        plan,
+        journeys,
+        endpoint: Endpoint::local(prepared.service.port),
+        variables: prepared.variables.clone(),
+        history: history(folder, RunFolder::JOURNEY_HISTORY, plan)?,
+        start,
+        cancel: Arc::clone(&bench.cancel),
+    };
+    Ok(Some(job.prepare()?))
+}
+
+async fn make(journeys: Option<Journeying>) -> Result<Option<JourneySummary>, SellError> {
+    let Some(journeys) = journeys else {
+        return Ok(None);
+    };
+    let made = tokio::task::spawn_blocking(move || journeys.run()).await?;
+    Ok(Some(made))
+}
+
+fn history(folder: &RunFolder, name: &str, plan: &Plan) -> Result<HistoryWriter, HistoryError> {
+    HistoryWriter::create(&folder.file(name), plan.seed, reason::reasons(&plan.target))
 }
 
 /// The load as a job for a thread of its own.
@@ -101,8 +145,7 @@ fn offer(
     start: Instant,
     progress: &Arc<Progress>,
 ) -> Result<impl FnOnce() -> Result<Figures, LoadError> + Send + 'static, SellError> {
-    let reasons = reason::reasons(&plan.target);
-    let history = HistoryWriter::create(&folder.file(RunFolder::HISTORY), plan.seed, reasons)?;
+    let history = history(folder, RunFolder::HISTORY, plan)?;
     let (spec, variables) = (plan.load_spec(), prepared.variables.clone());
     let endpoint = Endpoint::local(prepared.service.port);
     let (progress, cancel) = (Arc::clone(progress), Arc::clone(&bench.cancel));

@@ -46,16 +46,18 @@ pub fn run(job: LoadJob) -> Result<Figures, LoadError> {
                 doing: "started",
                 source,
             })?;
-        load.join().unwrap_or_else(|panic| Err(panicked(&*panic)))
+        load.join()
+            .unwrap_or_else(|panic| Err(LoadError::Panicked(panic_text(&*panic))))
     })
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> LoadError {
+/// The message of a panic.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
-    LoadError::Panicked(text.unwrap_or("no message").to_owned())
+    text.unwrap_or("no message").to_owned()
 }
 
 fn check(job: &LoadJob) -> Result<(), LoadError> {

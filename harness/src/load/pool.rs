@@ -232,7 +232,7 @@ impl Pool {
     pub fn tend(&mut self, clock: &Clock, desk: &mut Desk) {
         let now_ns = clock.now_ns();
         let mut connects = 0;
-        for _ in 0..self.to_tend(now_ns) {
+        for _ in 0..self.due_for_tending(now_ns) {
             let at = self.tend_at;
             self.tend_at = (at + 1) % self.lanes.len();
             match self.lanes[at].need(now_ns, self.timeout_ns) {
@@ -248,7 +248,7 @@ impl Pool {
     }
 
     /// Lanes whose turn has come since the last call.
-    fn to_tend(&mut self, now_ns: i64) -> usize {
+    fn due_for_tending(&mut self, now_ns: i64) -> usize {
         let since_ns = now_ns.saturating_sub(self.tended_ns).min(TEND_NS);
         let lanes = self.lanes.len() as i64 * since_ns / TEND_NS;
         if lanes > 0 {

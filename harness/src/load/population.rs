@@ -55,6 +55,11 @@ pub struct Retries {
 }
 
 impl Population {
+    /// Users and bots together: who is numbered from here on is neither.
+    pub fn names(&self) -> u64 {
+        self.users.max(1) + self.bots.users
+    }
+
     /// `users` who want one unit each of any SKU, click once, and do nothing after that.
     pub fn of(users: u64) -> Self {
         Self {

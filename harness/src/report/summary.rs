@@ -5,7 +5,8 @@ use std::path::Path;
 use super::{ReportInput, word};
 use crate::check::Verdict;
 use crate::faults::FaultEvent;
-use crate::figures::{count, ms, percent, rate, us};
+use crate::figures::{count, ms, percent, rate, us, words};
+use crate::journeys::JourneySummary;
 
 /// About ten lines of plain text; `run_dir` is where the evidence is.
 pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
@@ -23,6 +24,8 @@ pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
     lines.push(line("sale", &sale(input)));
     lines.push(line("buyers", &buyers(input)));
     lines.push(line("load", &load(input)));
+    let journeys = input.evidence.journeys.as_ref();
+    lines.extend(journeys.map(|one| line("journeys", &self::journeys(one))));
     lines.extend(
         input
             .evidence
@@ -87,6 +90,22 @@ fn load(input: &ReportInput<'_>) -> String {
         us(load.schedule_lag_us.p99),
         us(load.response_us.p50),
         us(load.response_us.p99)
+    )
+}
+
+/// Ends that nobody came to are left out.
+fn journeys(journeys: &JourneySummary) -> String {
+    let ends = journeys.ends.iter();
+    let ends: Vec<String> = ends
+        .map(|(end, number)| format!("{} {}", count(*number), words(end.name())))
+        .collect();
+    format!(
+        "{} buyers: {} whole journeys, p50 {} p99 {}; {}",
+        count(journeys.buyers),
+        count(journeys.whole()),
+        us(journeys.whole_us.p50),
+        us(journeys.whole_us.p99),
+        ends.join(", ")
     )
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ReportInput;
 use crate::check::{CheckResult, Recovery, Tally, Verdict};
 use crate::faults::FaultEvent;
+use crate::journeys::JourneySummary;
 use crate::load::summary::LoadSummary;
 
 /// The file as a whole.
@@ -25,6 +26,9 @@ pub struct VerdictFile {
     pub mutant: Option<String>,
     pub checks: Vec<CheckResult>,
     pub load: LoadFigures,
+    /// Whole buyers beside the load; absent: the drill has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<JourneySummary>,
     pub faults: Vec<FaultEvent>,
     /// Injection to the last outage answer, the longest of all faults; null: no fault, or no recovery.
     pub recovery_ms: Option<u64>,
@@ -65,6 +69,7 @@ impl VerdictFile {
             mutant: input.mutant.map(str::to_owned),
             checks: judgement.checks.clone(),
             load: LoadFigures::new(&evidence.load),
+            journeys: evidence.journeys.clone(),
             faults: evidence.faults.clone(),
             recovery_ms: judgement.recovery_ms,
             recoveries: judgement.recoveries.clone(),

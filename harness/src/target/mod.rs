@@ -2,7 +2,8 @@
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the stack (`{mysql_url}`,
 //! `{redis_seeds}`, ...), of the run (`{run}`, `{sale}`, `{port}`), or of one request (`{sku}`,
-//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`). `{{` and `}}` are literal braces.
+//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
+//! `{{` and `}}` are literal braces.
 
 pub mod file;
 pub mod template;
@@ -26,7 +27,20 @@ pub struct Target {
     pub answers: Vec<AnswerRule>,
     /// JSON field of an accepted answer that holds the order id.
     pub order_id_field: String,
+    /// JSON field of a status answer that holds the state of the order, by the names of
+    /// `state.order_states`; any other name means that it is not decided yet.
+    #[serde(default = "status_field")]
+    #[deserr(default = status_field())]
+    pub status_field: String,
+    /// JSON field of a challenge answer whose value becomes `{challenge}`.
+    #[serde(default)]
+    #[deserr(default)]
+    pub challenge_field: Option<String>,
     pub state: StateQueries,
+}
+
+fn status_field() -> String {
+    "state".to_owned()
 }
 
 /// How the service comes up. All parts are templates.
@@ -77,6 +91,10 @@ pub struct Requests {
     pub status: RequestTemplate,
     pub pay: RequestTemplate,
     pub cancel: RequestTemplate,
+    /// What a journey asks before it buys; None: it buys at once. The open-loop load never asks it.
+    #[serde(default)]
+    #[deserr(default)]
+    pub challenge: Option<RequestTemplate>,
 }
 
 /// One line of the mapping from HTTP answers to outcomes.

@@ -57,6 +57,7 @@ fn target() -> Target {
             status: request("GET", "/orders/{order_id}", ""),
             pay: request("POST", "/orders/{order_id}/pay", ""),
             cancel: request("POST", "/orders/{order_id}/cancel", ""),
+            ..Requests::default()
         },
         answers: vec![
             rule(202, "", Accepted, "", false),

@@ -1,5 +1,7 @@
 //! A plan for tests that need no drill file.
 
+use std::collections::BTreeMap;
+
 use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::Schedule;
@@ -29,6 +31,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             timeout_ms: 1_000,
         },
         population: Population::of(1),
+        journeys: None,
         faults: Vec::new(),
         expect: Expect {
             checks: Vec::new(),

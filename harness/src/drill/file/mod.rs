@@ -3,6 +3,7 @@
 mod about;
 mod expect;
 mod faults;
+mod journeys;
 mod load;
 mod population;
 mod sale;
@@ -21,6 +22,7 @@ use crate::load::schedule::Shape;
 pub use about::About;
 pub use expect::{ExpectSection, MutantSection};
 pub use faults::FaultSection;
+pub use journeys::JourneysSection;
 pub use load::{ArrivalsSection, LoadSection};
 pub use population::PopulationSection;
 pub use sale::SaleSection;
@@ -34,6 +36,7 @@ pub struct DrillFile {
     pub sale: Option<SaleSection>,
     pub load: Option<LoadSection>,
     pub population: Option<PopulationSection>,
+    pub journeys: Option<JourneysSection>,
     pub faults: Option<Vec<FaultSection>>,
     pub expect: Option<ExpectSection>,
     pub mutants: Option<Vec<MutantSection>>,
@@ -87,13 +90,22 @@ impl DrillFile {
             faults: section(&mut map, "faults", problems),
             expect: section(&mut map, "expect", problems),
             mutants: section(&mut map, "mutants", problems),
-            short: map
-                .contains_key("short")
-                .then(|| section(&mut map, "short", problems))
-                .flatten(),
+            journeys: optional(&mut map, "journeys", problems),
+            short: optional(&mut map, "short", problems),
             about: whole(serde_json::Value::Object(map), "", problems),
         }
     }
+}
+
+/// A section that may be absent.
+fn optional<T: Deserr<Problems>>(
+    map: &mut serde_json::Map<String, serde_json::Value>,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<T> {
+    map.contains_key(name)
+        .then(|| section(map, name, problems))
+        .flatten()
 }
 
 fn section<T: Deserr<Problems>>(

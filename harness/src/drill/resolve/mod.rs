@@ -2,6 +2,7 @@
 
 mod expect;
 mod faults;
+mod journeys;
 mod load;
 mod population;
 mod sale;
@@ -109,6 +110,9 @@ fn resolve(
         sale: sale::sale(&file.sale?, &choices.run, shrink),
         load: load::load(&file.load?, traces, shrink),
         population: population::population(&file.population?),
+        journeys: file
+            .journeys
+            .map(|section| journeys::journeys(&section, shrink)),
         faults: file.faults?.iter().map(faults::fault).collect(),
         expect: expect::expect(&file.expect?),
         mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
@@ -135,6 +139,7 @@ fn cross_check(
     if let Some(population) = &file.population {
         population::check(population, problems);
     }
+    journeys::check(file, target, traces, problems);
     faults::check(file, traces, problems);
     expect::check(file, problems);
 }

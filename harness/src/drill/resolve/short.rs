@@ -39,6 +39,11 @@ impl Shrink {
         self.at(ms).max(1)
     }
 
+    /// A number of buyers at the same time; never shrinks to nobody.
+    pub fn buyers(self, buyers: u32) -> u32 {
+        ((f64::from(buyers) * self.rate_share).round() as u32).max(1)
+    }
+
     /// A number of requests in a length of time that shrinks too.
     pub fn requests(self, requests: f64) -> f64 {
         requests * self.rate_share * self.time_share

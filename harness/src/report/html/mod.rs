@@ -3,6 +3,7 @@
 mod checks;
 mod environment;
 mod faults;
+mod journeys;
 mod load;
 mod sale;
 mod timeline;
@@ -43,6 +44,7 @@ pub fn page(input: &ReportInput<'_>) -> Result<String, ReportError> {
                     (checks::section(input))
                     (faults::section(input))
                     (load::section(input))
+                    (journeys::section(input))
                     (environment::section(input))
                 }
                 (footer(input))
