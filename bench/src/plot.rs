@@ -83,8 +83,9 @@ fn draw(out: &mut String, lines: &Lines) -> Result<(), Box<dyn std::error::Error
     };
     let mut chart = ChartBuilder::on(&area)
         .margin(14)
+        .margin_right(40)
         .x_label_area_size(40)
-        .y_label_area_size(64)
+        .y_label_area_size(84)
         .build_cartesian_2d(
             nines(FIRST_SHARE)..nines(LAST_SHARE),
             low..high.max(low + 1.0),
@@ -109,7 +110,7 @@ fn draw(out: &mut String, lines: &Lines) -> Result<(), Box<dyn std::error::Error
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(SeriesLabelPosition::LowerRight)
         .label_font(("sans-serif", 15).into_font().color(&INK))
         .background_style(WHITE)
         .border_style(GRID)

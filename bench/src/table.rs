@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::bars::Bar;
+use crate::request::{CONNECTIONS, DEPTH};
 use crate::result::{Comparison, Cost, Figure, Installed, Said, ToolFigures, Work};
-use crate::tool::{CONNECTIONS, DEPTH};
 use crate::truth::Basis;
 
 const NOTHING: &str = "-";

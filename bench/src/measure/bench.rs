@@ -116,7 +116,8 @@ impl Bench {
             return Ok(None);
         };
         let command = shown(&plain);
-        let finished = child::run(self.pinned(&plain), &self.scratch, duration_ms);
+        let is_done = |status| guest.tool.is_done(status);
+        let finished = child::run(self.pinned(&plain), &self.scratch, duration_ms, is_done);
         let finished = match finished {
             Ok(finished) => finished,
             Err(source) => {
@@ -178,4 +179,57 @@ fn shown(command: &Command) -> String {
         word => word.into_owned(),
     });
     quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Runs a shell script instead of a load generator.
+    struct Script(&'static str);
+
+    impl Tool for Script {
+        fn name(&self) -> &'static str {
+            "script"
+        }
+
+        fn version(&self, _: &Path) -> String {
+            String::new()
+        }
+
+        fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
+            if load.pace == Pace::Pipelined {
+                return Ok(None);
+            }
+            let mut command = Command::new(program);
+            command.args(["-c", self.0]);
+            Ok(Some(command))
+        }
+
+        fn latency(&self, _: &Path, _: &Load<'_>, _: &str) -> Result<Latency, ReadError> {
+            Err(ReadError::Missing("latency"))
+        }
+    }
+
+    fn ran(tool: &'static Script, pace: Pace) -> Result<Option<Run>, MeasureError> {
+        let guest = Guest {
+            tool,
+            program: "/bin/sh".into(),
+        };
+        Bench::new(Settings::SHORT)?.run(&guest, pace, 1, None)
+    }
+
+    /// One test, since the scratch folder is one for the process.
+    #[test]
+    fn an_installed_tool_must_work_in_the_modes_that_it_has() {
+        let failing = ran(&Script("echo no such flag >&2; exit 1"), Pace::Closed);
+        let message = failing.unwrap_err().to_string();
+        assert!(message.contains("no such flag"), "{message}");
+        assert!(message.contains("sh -c 'echo no such flag"), "{message}");
+        let idle = ran(&Script("true"), Pace::Closed);
+        assert!(matches!(idle, Err(MeasureError::Idle { .. })), "{idle:?}");
+        assert!(matches!(ran(&Script("true"), Pace::Pipelined), Ok(None)));
+    }
 }

@@ -25,6 +25,7 @@ pub use freezer::Freezes;
 pub use log::{Freeze, ServerLog};
 
 use crate::machine;
+use crate::request::PATH;
 use log::Recorder;
 
 /// As long as the refusal that most requests of a flash sale get.
@@ -80,7 +81,7 @@ impl Server {
 
     /// Where requests go.
     pub fn url(&self) -> String {
-        format!("http://{}/buy", self.address)
+        format!("http://{}{PATH}", self.address)
     }
 
     /// Stops the server; answers what it has logged.

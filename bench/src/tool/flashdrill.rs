@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +17,8 @@ use super::{
 
 const SUMMARY: &str = "flashdrill.json";
 const LOG: &str = "flashdrill.hlog";
+/// It says so of a schedule that it could not hold; whether it did is for the server to tell.
+const INCONCLUSIVE: i32 = 2;
 
 pub struct Flashdrill;
 
@@ -61,6 +63,10 @@ impl Tool for Flashdrill {
             .arg("--hdr")
             .arg(load.scratch.join(LOG));
         Ok(Some(command))
+    }
+
+    fn is_done(&self, status: ExitStatus) -> bool {
+        matches!(status.code(), Some(0 | INCONCLUSIVE))
     }
 
     fn latency(&self, _: &Path, load: &Load<'_>, _: &str) -> Result<Latency, ReadError> {

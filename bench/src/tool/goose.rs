@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, Latency, Load, Pace, ReadError, Tool, lines, program,
-};
+use super::{CONNECTIONS, Latency, Load, Pace, ReadError, Tool, lines, program};
+use crate::request::PATH;
 
 const PROGRAM: &str = "flashbench-goose";
 
@@ -27,22 +26,64 @@ impl Tool for Goose {
     }
 
     fn version(&self, program: &Path) -> String {
-        program::version_in(&program::printed(program, &["--goose-version"]))
+        program::version_in(&program::printed(program, &["--version"]))
     }
 
     fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
         if load.pace != Pace::Closed {
             return Ok(None);
         }
+        let host = load.url.trim_end_matches(PATH);
+        let users = CONNECTIONS.to_string();
         let seconds = load.duration_ms.div_ceil(1000).to_string();
         let mut command = Command::new(program);
+        // All users at once, and nothing printed but what our program prints.
         command
-            .args([load.url, &CONNECTIONS.to_string(), &seconds])
-            .args([CONTENT_TYPE, BODY]);
+            .args(["--host", host, "--users", &users, "--increase-rate", "1000"])
+            .args([
+                "--run-time",
+                &seconds,
+                "--no-telnet",
+                "--no-print-metrics",
+                "-q",
+            ]);
         Ok(Some(command))
     }
 
     fn latency(&self, _: &Path, _: &Load<'_>, printed: &str) -> Result<Latency, ReadError> {
         lines::read(printed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::arguments;
+    use super::*;
+
+    const PRINTED: &str = "\
+latency_us 10 1216
+latency_us 50 1360
+latency_us 99 2752
+latency_us 99.9 3936
+latency_us 99.99 4160
+";
+
+    #[test]
+    fn our_program_s_lines_are_read() {
+        let latency = lines::read(PRINTED).unwrap();
+        let figures = [latency.p50_us, latency.p99_us, latency.p999_us];
+        assert_eq!(figures.map(|us| us as u64), [1360, 2752, 3936]);
+    }
+
+    #[test]
+    fn it_can_only_be_closed() {
+        let closed = arguments(&Goose, Pace::Closed).unwrap();
+        assert!(
+            closed.starts_with("--host http://127.0.0.1:1 --users 64 "),
+            "{closed}"
+        );
+        assert!(closed.contains("--run-time 5 "), "{closed}");
+        assert_eq!(arguments(&Goose, Pace::Paced { per_s: 5000 }), None);
+        assert_eq!(arguments(&Goose, Pace::Pipelined), None);
     }
 }

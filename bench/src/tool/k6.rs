@@ -52,7 +52,7 @@ fn executor(pace: Pace) -> Option<String> {
 }
 
 fn script(executor: &str, load: &Load<'_>) -> String {
-    let (url, duration, shares) = (load.url, load.duration(), lines::shares());
+    let (url, duration, shares) = (load.url, load.duration(), lines::percents());
     format!(
         "import http from 'k6/http';
 const shares = [{shares}];

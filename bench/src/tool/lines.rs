@@ -2,13 +2,11 @@
 //! language of its own, because what it prints by itself leaves p99.9 out.
 
 use super::{Curve, Latency, ReadError};
+use crate::request::PERCENTS;
 
-/// The per cents that scripts print.
-pub const SHARES: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-
-/// `SHARES` as the elements of a list in Lua or JavaScript.
-pub fn shares() -> String {
-    SHARES.map(|share| share.to_string()).join(", ")
+/// `PERCENTS` as the elements of a list in Lua or JavaScript.
+pub fn percents() -> String {
+    PERCENTS.map(|percent| percent.to_string()).join(", ")
 }
 
 pub fn read(printed: &str) -> Result<Latency, ReadError> {

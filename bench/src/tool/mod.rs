@@ -13,17 +13,10 @@ mod wrk2;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
+use crate::request::{BODY, CONNECTIONS, CONTENT_TYPE, DEPTH};
 pub use curve::{Curve, Latency};
-
-/// Connections, or users, of every tool.
-pub const CONNECTIONS: u32 = 64;
-/// Requests in flight on one connection when a tool pipelines.
-pub const DEPTH: u32 = 16;
-/// The same request by every tool.
-const BODY: &str = "sku=7&user=1001&quantity=1";
-const CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// The order in which they run and stand in the tables.
 pub const ALL: [&dyn Tool; 7] = [
@@ -99,6 +92,11 @@ pub trait Tool: Sync {
     /// It printed something else than expected.
     fn latency(&self, program: &Path, load: &Load<'_>, printed: &str)
     -> Result<Latency, ReadError>;
+
+    /// Its work was done, whatever it thinks of the server.
+    fn is_done(&self, status: ExitStatus) -> bool {
+        status.success()
+    }
 
     /// It records no latency before this much of a run is over.
     fn calibration_ms(&self) -> u64 {

@@ -1,5 +1,5 @@
-//! wrk: closed loop, pipelining by script. It measures from the moment it sends, so it cannot see what a user
-//! waits who would have come while it was waiting itself.
+//! wrk: closed loop, pipelining by script. It measures from the moment it sends, and adds guesses for the
+//! users who would have come at its own average pace while it was waiting.
 
 use std::io;
 use std::path::Path;
@@ -60,7 +60,7 @@ end
 request = function() return pipelined end
 "
     );
-    let shares = lines::shares();
+    let shares = lines::percents();
     format!(
         "wrk.method = 'POST'
 wrk.body = '{BODY}'
