@@ -10,7 +10,8 @@
 //! allows, and these count as one round trip on the idle server. This truth includes the queue after a freeze
 //! and the speed at which this very tool drained it: it judges what a tool says, not how fast it is.
 //! A tool that left arrivals out (a closed loop) has no such run. For it the same users are put before a model
-//! of the server: one queue, the freezes as logged, and after them the rate at which the tool drained it.
+//! of the server: one queue, the freezes as logged, and the highest rate at which this tool got answers; a tool
+//! that was never faster than the users arrive is taken to drain at once, the least that users can have waited.
 //! Both are computed where both can be, and their difference is printed.
 
 use serde::Serialize;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use crate::server::{Freeze, ServerLog};
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// The answers right after a freeze tell how fast the queue drains; the shortest queue lasts longer than this.
+/// The queue after a freeze lasts longer than this, so that its drain fills a window.
 const DRAIN_WINDOW_NS: u64 = 20_000_000;
 /// Of the answers, this share is taken as prompt.
 const PROMPT_SHARE: f64 = 0.01;
@@ -104,7 +105,8 @@ pub fn observed(log: &ServerLog, schedule: Schedule, round_trip_ns: u64) -> Wait
 /// The waits that the schedule's users would have had before a server with these freezes.
 pub fn modelled(log: &ServerLog, schedule: Schedule, round_trip_ns: u64) -> Waits {
     let start = log.answered_ns.first().copied().unwrap_or(0);
-    let service_ns = drain_per_s(log).map_or(0, |per_s| NS_PER_S / per_s);
+    let drain_per_s = drain_per_s(&log.answered_ns, schedule);
+    let service_ns = drain_per_s.map_or(0, |per_s| NS_PER_S / per_s);
     let mut free_at = 0;
     let wait = |index| {
         let arrived = start + schedule.intended_ns(index);
@@ -120,15 +122,15 @@ fn thawed(at_ns: u64, freezes: &[Freeze]) -> u64 {
     freezes.iter().find(frozen).map_or(at_ns, |f| f.end_ns)
 }
 
-/// How fast tool and server worked off what had piled up: the fastest window right after a freeze.
-fn drain_per_s(log: &ServerLog) -> Option<u64> {
-    let in_window = |freeze: &Freeze| {
-        let until = freeze.end_ns + DRAIN_WINDOW_NS;
-        let before = |ns| log.answered_ns.partition_point(|at| *at < ns);
-        (before(until) - before(freeze.end_ns)) as u64
+/// How fast tool and server together work off what has piled up: the most answers in any window of the run.
+/// None when that was never faster than users arrive: nothing is known of the drain then.
+fn drain_per_s(answered_ns: &[u64], schedule: Schedule) -> Option<u64> {
+    let in_window = |(first, from): (usize, &u64)| {
+        let until = answered_ns.partition_point(|at| *at < from + DRAIN_WINDOW_NS);
+        (until - first) as u64
     };
-    let most = log.freezes.iter().map(in_window).max()?;
-    (most > 0).then_some(most * NS_PER_S / DRAIN_WINDOW_NS)
+    let most = answered_ns.iter().enumerate().map(in_window).max()?;
+    Some(most * NS_PER_S / DRAIN_WINDOW_NS).filter(|per_s| *per_s > schedule.per_s)
 }
 
 #[cfg(test)]
@@ -210,6 +212,23 @@ mod tests {
     }
 
     #[test]
+    fn the_drain_is_the_fastest_window_if_faster_than_the_arrivals() {
+        let schedule = Schedule {
+            per_s: 1000,
+            duration_ms: 1000,
+        };
+        let every = |step_us: u64, count: u64| (0..count).map(move |k| k * step_us * 1000);
+        let steady: Vec<_> = every(1000, 500).collect();
+        let burst: Vec<_> = every(1000, 200)
+            .chain(every(100, 300).map(|at| 300 * MS + at))
+            .collect();
+        let cases = [(vec![], None), (steady, None), (burst, Some(10_000))];
+        for (answered, expected) in cases {
+            assert_eq!(drain_per_s(&answered, schedule), expected);
+        }
+    }
+
+    #[test]
     fn a_run_is_on_schedule_within_a_thousandth() {
         let schedule = Schedule {
             per_s: 5000,
@@ -241,7 +260,7 @@ mod tests {
                 start_ns: start_ns + first_ms * MS,
                 end_ns: start_ns + (first_ms + length_ms) * MS,
             };
-            // Without answers in its window a freeze is drained at once.
+            // One answer tells nothing of a drain: the queue is gone at once.
             let told = ServerLog { answered_ns: vec![start_ns], freezes: vec![freeze] };
             let model = modelled(&told, schedule, round_trip_ns);
             let answered_ns = (0..schedule.arrivals())
