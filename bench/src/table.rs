@@ -160,8 +160,13 @@ fn load(said: &Said) -> &'static str {
     }
 }
 
+/// A tool that recorded nothing says 0.
 fn pair(figure: Figure) -> String {
-    format!("{} / {}", ms(figure.said_us), ms(figure.true_us))
+    if figure.said_us > 0.0 {
+        format!("{} / {}", ms(figure.said_us), ms(figure.true_us))
+    } else {
+        format!("nothing / {}", ms(figure.true_us))
+    }
 }
 
 /// Short waits need their decimals.
@@ -236,6 +241,11 @@ mod tests {
             ("wrk", said(Basis::Model, 1_200.0, 900_000.0)),
         ];
         let truths = truths(&comparison(&[4.0, 5.0], &figures));
+        let silent = Figure {
+            said_us: 0.0,
+            true_us: 900_000.0,
+        };
+        assert_eq!(pair(silent), "nothing / 900 ms");
         assert!(
             truths.contains("| 905 ms / 900 ms  | +0.6 %  |"),
             "{truths}"
