@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use flashdrill::drill::file::FileError;
+use flashdrill::drill::plan::Plan;
 use flashdrill::drill::resolve::{Choices, load_plan};
-use flashdrill::load::schedule::Phase;
+use flashdrill::load::schedule::Shape;
 
 fn drills() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../drills")
@@ -157,11 +158,11 @@ fn short_shrinks_rates_and_durations_and_keeps_the_stock() {
     )
     .unwrap();
     assert_eq!(long.sale.skus[0].stock, short.sale.skus[0].stock);
-    let Phase::Ramp {
+    let Shape::Ramp {
         to_per_s,
         duration_ms,
         ..
-    } = short.load.schedule.phases[0]
+    } = short.load.schedule.phases[0].shape
     else {
         panic!("the first phase is a ramp")
     };
@@ -181,9 +182,216 @@ fn a_chosen_seed_wins_and_a_plan_survives_saving() {
     .unwrap();
     assert_eq!(plan.seed, 7);
     let saved = serde_json::to_string(&plan).unwrap();
-    let again: flashdrill::drill::plan::Plan = serde_json::from_str(&saved).unwrap();
+    let again: Plan = serde_json::from_str(&saved).unwrap();
     assert_eq!(
         serde_json::to_value(&again).unwrap(),
         serde_json::to_value(&plan).unwrap()
     );
+}
+
+/// A drill folder with `oversell`, changed, and a trace beside it.
+fn problems_with_trace(drill: &str, trace: &str) -> Result<Plan, Vec<String>> {
+    let (folder, path) = folder_with(drill);
+    std::fs::write(folder.path().join("friday.csv"), trace).unwrap();
+    match load_plan(&path, &choices()) {
+        Ok(plan) => Ok(plan),
+        Err(FileError::Wrong { problems, .. }) => {
+            Err(problems.0.iter().map(ToString::to_string).collect())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn with_load(more: &str) -> String {
+    oversell().replace("[population]", &format!("{more}\n[population]"))
+}
+
+const TRACE: &str = "[[load.phases]]
+name = \"friday\"
+shape = \"trace\"
+file = \"friday.csv\"
+rate_share = 0.5
+";
+
+#[test]
+fn a_trace_becomes_a_part_of_the_plan_that_needs_no_file_any_more() {
+    let plan = problems_with_trace(
+        &with_load(TRACE),
+        "at_ms,requests\n0,10\n100,0\n200,30\n300,0\n",
+    );
+    let plan = plan.unwrap();
+    let Shape::Trace { points, .. } = &plan.load.schedule.phases[2].shape else {
+        panic!("the last phase is a trace")
+    };
+    assert_eq!(points, &[(0, 5), (100, 0), (200, 15), (300, 0)]);
+    let saved = serde_json::to_string(&plan).unwrap();
+    let again: Plan = serde_json::from_str(&saved).unwrap();
+    assert_eq!(again.load.schedule, plan.load.schedule);
+}
+
+#[test]
+fn every_wrong_line_of_a_trace_is_listed_beside_other_mistakes() {
+    let drill = with_load(TRACE).replace("users = 20000", "users = 0");
+    let problems = problems_with_trace(&drill, "0,1\nx\n5,5\n3,0\n").unwrap_err();
+    for expected in [
+        "population.users: 0 is out of range",
+        "load.phases[2].file: line 2: `x` is no",
+        "load.phases[2].file: line 4: `3,0` is not after the line at 5 ms",
+        "load.phases[2].file: the last line must end",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.starts_with(expected)),
+            "{expected} not in {problems:#?}"
+        );
+    }
+    let missing = problems_of(&with_load(TRACE));
+    assert!(
+        missing[0].starts_with("load.phases[2].file: cannot read"),
+        "{missing:#?}"
+    );
+}
+
+#[test]
+fn wrong_shapes_are_named_with_what_there_is() {
+    let cases = [
+        (
+            "[[load.phases]]\nname = \"x\"\nshape = \"clif\"\n",
+            "load.phases[2].shape: unknown value; expected one of constant, ramp, steps, spike, cliff, trace",
+        ),
+        (
+            "[[load.phases]]\nshape = \"constant\"\nrate_per_s = 1\nduration_ms = 1\n",
+            "load.phases[2].name: missing",
+        ),
+        (
+            "[[load.phases]]\nname = \"x\"\n",
+            "load.phases[2].shape: missing",
+        ),
+        (
+            "[[load.phases]]\nname = 5\nshape = \"constant\"\nrate_per_s = -1\nduration_ms = 1\n",
+            "load.phases[2].rate_per_s: -1 is no rate",
+        ),
+        (
+            "[[load.phases]]\nname = 5\nshape = \"constant\"\nrate_per_s = -1\nduration_ms = 1\n",
+            "load.phases[2].name: expected",
+        ),
+        (
+            "[[load.phases]]\nname = \"x\"\nshape = \"cliff\"\nbefore_per_s = 0\nbefore_ms = 900\npeak_per_s = 9\nfall_ms = 200\nafter_per_s = 0\nduration_ms = 1000\n",
+            "load.phases[2].before_ms: the fall would end at 1100 ms; duration_ms is 1000",
+        ),
+        (
+            "[[load.on_top]]\nat_ms = 9500\nshape = \"constant\"\nrate_per_s = 1\nduration_ms = 501\n",
+            "load.on_top[0].at_ms: ends at 10001 ms, after the phases' end at 10000 ms",
+        ),
+        (
+            "[[load.on_top]]\nat_ms = 10000\nshape = \"constant\"\nrate_per_s = 1\nduration_ms = 1\n",
+            "load.on_top[0].at_ms: 10000 is after the phases' end",
+        ),
+        (
+            "[[load.on_top]]\nshape = \"constant\"\nrate_per_s = 1\nduration_ms = 1\n",
+            "load.on_top[0].at_ms: missing",
+        ),
+    ];
+    for (more, expected) in cases {
+        let problems = problems_of(&with_load(more));
+        assert!(
+            problems.iter().any(|p| p.starts_with(expected)),
+            "{expected} not in {problems:#?}"
+        );
+    }
+    let wrong = oversell().replace("connections = 512", "connections = 512\narrivals = \"odd\"");
+    let problems = problems_of(&wrong);
+    assert!(
+        problems[0].starts_with("load.arrivals: unknown value `odd`"),
+        "{problems:#?}"
+    );
+}
+
+#[test]
+fn what_a_population_cannot_be_is_listed_at_once() {
+    let drill = oversell().replace(
+        "users = 20000",
+        "users = 20000\nsku_skew = -1\nbot_share = 2\nbot_addresses = 200000\nretry_share = 0.5\nretry_backoff = 0.5",
+    );
+    let problems = problems_of(&drill);
+    let expected = [
+        "sku_skew: -1 is no factor",
+        "bot_share: 2 is no share",
+        "retry_backoff: 0.5 is no backoff",
+    ];
+    for key in expected {
+        assert!(
+            problems.iter().any(|p| p.contains(key)),
+            "{key} not in {problems:#?}"
+        );
+    }
+    let drill = oversell().replace(
+        "users = 20000",
+        "users = 20000\nbot_addresses = 200000\nretry_max = 30\nretry_backoff = 2\npoll_max = 601",
+    );
+    let drill = drill.replace(
+        "limit_per_user = 1",
+        "limit_per_user = 1\nopens_at_ms = 10000",
+    );
+    let problems = problems_of(&drill);
+    for key in [
+        "population.bot_addresses: 200000 is too many",
+        "population.retry_max: a buyer would go on for",
+        "population.poll_max: a buyer would go on for 601000 ms",
+        "sale.opens_at_ms: 10000 is after the load's end",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.starts_with(key)),
+            "{key} not in {problems:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_sale_that_opens_later_needs_a_request_to_open_it_with() {
+    let drill = oversell().replace(
+        "limit_per_user = 1",
+        "limit_per_user = 1\nopens_at_ms = 500",
+    );
+    let (folder, path) = folder_with(&drill);
+    assert_eq!(load_plan(&path, &choices()).unwrap().sale.opens_at_ms, 500);
+    let target = folder.path().join("targets/flashsale.toml");
+    let text = std::fs::read_to_string(&target).unwrap();
+    let open = text.find("[start.open]").unwrap();
+    let next = open + text[open..].find("[requests.buy]").unwrap();
+    std::fs::write(&target, format!("{}{}", &text[..open], &text[next..])).unwrap();
+    match load_plan(&path, &choices()) {
+        Err(FileError::Wrong { problems, .. }) => assert_eq!(
+            problems.0[0].to_string(),
+            "sale.opens_at_ms: target flashsale has no start.open request to open the sale with"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn short_shrinks_every_time_and_rate_of_the_rush_alike() {
+    let path = drills().join("baseline/rush.toml");
+    let long = load_plan(&path, &choices()).unwrap();
+    let short = Choices {
+        short: true,
+        ..choices()
+    };
+    let short = load_plan(&path, &short).unwrap();
+    // Half the rate for six tenths of the time.
+    let share = short.load.schedule.count() as f64 / long.load.schedule.count() as f64;
+    assert!((share - 0.3).abs() < 0.01, "{share}");
+    assert_eq!(
+        (long.sale.opens_at_ms, short.sale.opens_at_ms),
+        (3_000, 1_800)
+    );
+    assert_eq!(short.load.schedule.on_top[0].at_ms, 1_740);
+    let Shape::Cliff {
+        before_ms,
+        peak_per_s,
+        ..
+    } = short.load.schedule.phases[0].shape
+    else {
+        panic!("the first phase is a cliff")
+    };
+    assert_eq!((before_ms, peak_per_s), (1_800, 4_000.0));
 }

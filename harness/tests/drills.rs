@@ -238,7 +238,7 @@ fn wrong_words_and_wrong_files_exit_64_with_every_mistake() {
         .replace("connections = 512", "connections = \"many\"")
         .replace("users = 20000", "user = 20000")
         .replace("cancel_share = 0.05", "cancel_share = 5")
-        .replace("shape = \"ramp\"", "shape = \"cliff\"");
+        .replace("shape = \"ramp\"", "shape = \"hill\"");
     let path = folder.path().join("wrong.toml");
     std::fs::write(&path, wrong).unwrap();
     let output = run(folder.path(), &["drill", "run", path.to_str().unwrap()]);

@@ -391,6 +391,8 @@ fn outage_rule(reason: &str) -> AnswerRule {
         outcome: AnswerOutcome::Refused,
         reason: reason.to_owned(),
         outage: true,
+        retryable: None,
+        outside_sale: false,
     }
 }
 

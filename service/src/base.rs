@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -178,8 +179,10 @@ impl Base {
         prometheus: PrometheusHandle,
     ) -> App {
         let room = WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight);
+        let work = Handle::current();
         App {
             shop: Shop {
+                work: work.clone(),
                 catalogue: Arc::clone(&self.catalogue),
                 stock: self.stock.clone(),
                 room: Arc::new(room),
@@ -197,6 +200,7 @@ impl Base {
             metrics: self.metrics.clone(),
             prometheus,
             ops_token: settings.ops_token.clone(),
+            work,
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
     /// Buy requests in the waiting room at once; those beyond are answered `busy`.
-    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "256")]
+    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "128")]
     pub waiting_max: NonZeroUsize,
     /// RocketMQ transactions in flight at once.
     #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]

@@ -169,8 +169,8 @@ async fn pipelined_requests_get_their_answers_in_order() {
     bench.open().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = router::router(Arc::clone(&bench.app));
-    let serving = tokio::spawn(server::serve(listener, router, std::future::pending()));
+    let app = Arc::clone(&bench.app);
+    let serving = tokio::spawn(server::serve(listener, app, std::future::pending()));
 
     let request = |user: &str| {
         let body = format!(

@@ -108,7 +108,8 @@ impl<'e> Case<'e> {
         if let Some(damage) = &self.evidence.damage {
             return Some(format!("the history is damaged: {damage}"));
         }
-        let (buys, sent) = (self.purchases.buys, self.evidence.load.sent);
+        let load = &self.evidence.load;
+        let (buys, sent) = (self.purchases.buys, load.sent + load.retries.sent);
         let gap = || {
             format!(
                 "the history holds {} buy attempts, {} were sent",

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::drill::plan::Sale;
+use super::Evidence;
 use crate::history::operation::{Operation, Outcome};
 
 /// Demand that the service had its chance to serve. Memory is bounded by the stock: counting stops once
 /// the demand reaches it.
 pub struct Demand {
+    /// By index into the history's reasons: the sale was not open to the buyer.
+    is_outside: Vec<bool>,
     limit: u64,
     skus: Vec<SkuDemand>,
 }
@@ -25,12 +27,20 @@ pub struct SkuDemand {
 }
 
 impl Demand {
-    pub fn new(sale: &Sale) -> Self {
+    pub fn new(evidence: &Evidence) -> Self {
+        let sale = &evidence.plan.sale;
+        let rules = &evidence.plan.target.answers;
+        let outside = |reason: &String| {
+            rules
+                .iter()
+                .any(|rule| rule.outside_sale && rule.reason == *reason)
+        };
         let of = |stock: u32| SkuDemand {
             stock: stock.into(),
             ..SkuDemand::default()
         };
         Self {
+            is_outside: evidence.reasons.iter().map(outside).collect(),
             limit: sale.limit_per_user.into(),
             skus: sale.skus.iter().map(|sku| of(sku.stock)).collect(),
         }
@@ -41,15 +51,20 @@ impl Demand {
         (sku as usize) < self.skus.len()
     }
 
-    /// Counts a buy that got a decision. One that met an outage, or whose outcome is unknown, gave
-    /// the service no fair chance to sell and is no demand.
+    /// Counts a buy that got a decision. One that met an outage, whose outcome is unknown, or that came
+    /// before the opening or after the end, gave the service no fair chance to sell and is no demand.
     pub fn observe(&mut self, operation: &Operation, outage: bool) {
-        if outage || operation.outcome == Outcome::Unknown {
+        if outage || operation.outcome == Outcome::Unknown || self.is_outside(operation) {
             return;
         }
         if let Some(sku) = self.skus.get_mut(operation.sku as usize) {
             sku.add(operation, self.limit);
         }
+    }
+
+    fn is_outside(&self, operation: &Operation) -> bool {
+        let outside = self.is_outside.get(usize::from(operation.reason));
+        operation.outcome == Outcome::Refused && outside.copied().unwrap_or(false)
     }
 
     pub fn sku(&self, index: usize) -> Option<&SkuDemand> {

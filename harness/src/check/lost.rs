@@ -154,6 +154,7 @@ mod tests {
     use super::super::tiny_history::{SEED, Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Expired, Paid};
+    use crate::history::operation::Outcome::Accepted;
     use crate::load::population::{request_id, user_id};
 
     #[test]
@@ -170,6 +171,14 @@ mod tests {
                 (
                     "rejected, which the buyer can see",
                     Tiny::sale(3).accepted(1).rejected(1, "stock_exhausted"),
+                    Pass,
+                ),
+                (
+                    "refused, clicked again, stored",
+                    Tiny::sale(3)
+                        .refused(1, "paused")
+                        .retried(Accepted, "")
+                        .order(1, Created),
                     Pass,
                 ),
                 (
@@ -232,6 +241,14 @@ mod tests {
                 (
                     "paid, then expired",
                     Tiny::sale(3).accepted(1).pay(1).order(1, Expired),
+                    Fail,
+                ),
+                (
+                    "refused, clicked again, accepted and gone",
+                    Tiny::sale(3)
+                        .bought(1)
+                        .refused(2, "paused")
+                        .retried(Accepted, ""),
                     Fail,
                 ),
                 (

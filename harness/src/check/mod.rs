@@ -15,6 +15,7 @@ mod judge;
 mod ledger;
 mod limit;
 mod lost;
+mod offered;
 mod one_order;
 mod order_oversell;
 mod phantom;

@@ -120,6 +120,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created};
+    use crate::history::operation::Outcome::Accepted;
 
     fn second_order(tiny: Tiny, key: u64) -> Tiny {
         tiny.order(key, Created)
@@ -156,6 +157,36 @@ mod tests {
                     "an answer without an order id",
                     Tiny::sale(2).bought(1).but(|one| one.order_id = None),
                     Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn another_click_after_a_wait_is_held_to_the_same() {
+        assert_verdicts(
+            CheckId::S4,
+            vec![
+                (
+                    "lost, clicked again, accepted",
+                    Tiny::sale(2)
+                        .unknown(1)
+                        .retried(Accepted, "")
+                        .order(1, Created),
+                    Pass,
+                ),
+                (
+                    "another click became a second order",
+                    second_order(Tiny::sale(2).bought(1).retried(Accepted, ""), 1),
+                    Fail,
+                ),
+                (
+                    "another click got another order id",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .retried(Accepted, "")
+                        .but(|one| one.order_id = Some("other".into())),
+                    Fail,
                 ),
             ],
         );

@@ -97,6 +97,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Expired};
+    use crate::history::operation::Outcome::{Accepted, Refused, Unknown};
 
     #[test]
     fn orders_that_were_asked_for_pass() {
@@ -114,6 +115,14 @@ mod tests {
                     Tiny::sale(2)
                         .unknown(1)
                         .refused(1, "sold_out")
+                        .order(1, Created),
+                    Pass,
+                ),
+                (
+                    "refused, then lost on another click",
+                    Tiny::sale(2)
+                        .refused(1, "paused")
+                        .retried(Unknown, "timeout")
                         .order(1, Created),
                     Pass,
                 ),
@@ -163,6 +172,15 @@ mod tests {
                     Fail,
                 ),
                 (
+                    "refused on every click",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .refused(2, "paused")
+                        .retried(Refused, "sold_out")
+                        .order(2, Created),
+                    Fail,
+                ),
+                (
                     "refused only, expired since",
                     Tiny::sale(2).refused(2, "sold_out").order(2, Expired),
                     Fail,
@@ -195,6 +213,11 @@ mod tests {
                 (
                     "damaged",
                     unasked().with(|e| e.damage = Some("cut".into())),
+                    Inconclusive,
+                ),
+                (
+                    "fewer records than sent, with another click",
+                    unasked().retried(Accepted, "").with(|e| e.load.sent = 2),
                     Inconclusive,
                 ),
                 (

@@ -3,9 +3,10 @@
 use super::CheckId;
 use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
+use super::offered;
 use crate::drill::plan::Sku;
 use crate::faults::FaultEvent;
-use crate::figures::{count, percent, signed, us};
+use crate::figures::signed;
 
 pub struct Preconditions;
 
@@ -21,7 +22,7 @@ impl Checker for Preconditions {
     fn judge(&self, case: &Case<'_>) -> Finding {
         let mut finding = Finding::default();
         judge_history(case, &mut finding);
-        judge_load(case, &mut finding);
+        offered::judge(case, &mut finding);
         judge_start(case, &mut finding);
         judge_end(case, &mut finding);
         judge_fault_count(case, &mut finding);
@@ -48,35 +49,6 @@ fn judge_history(case: &Case<'_>, finding: &mut Finding) {
     }
     if purchases.accepted_buys == 0 {
         finding.doubt("no purchase was accepted".to_owned());
-    }
-}
-
-fn judge_load(case: &Case<'_>, finding: &mut Finding) {
-    let (load, expect) = (&case.evidence.load, &case.evidence.plan.expect);
-    if load.offered == 0 {
-        finding.doubt("the schedule offered no request".to_owned());
-    }
-    if let Some(why) = &load.aborted {
-        finding.doubt(format!("the load was cut short ({why})"));
-    }
-    let (share, share_min) = (percent(load.sent_share), percent(expect.sent_share_min));
-    // Written so that a share that is not a number is a doubt too.
-    if load.sent_share >= expect.sent_share_min {
-        finding.fact(format!("{share} of {} requests sent", count(load.offered)));
-    } else {
-        finding.doubt(format!(
-            "only {share} of the requests were sent, {share_min} needed"
-        ));
-    }
-    let (lag, lag_max) = (load.schedule_lag_us.p99, expect.schedule_lag_us_p99_max);
-    if lag > lag_max {
-        let allowed = us(lag_max);
-        finding.doubt(format!(
-            "schedule lag p99 was {}, a fair load has at most {allowed}",
-            us(lag)
-        ));
-    } else {
-        finding.fact(format!("schedule lag p99 {}", us(lag)));
     }
 }
 
@@ -245,17 +217,12 @@ mod tests {
                 ("no fault", valid(|_| ()), Pass),
                 ("a fault that bit and healed", with_fault(|_| ()), Pass),
                 ("a change of state needs no heal", with_fault(raise), Pass),
-                (
-                    "schedule just held",
-                    valid(|e| e.load.schedule_lag_us.p99 = 1_000),
-                    Pass,
-                ),
             ],
         );
     }
 
     #[test]
-    fn an_invalid_load_is_inconclusive() {
+    fn an_invalid_history_is_inconclusive() {
         assert_verdicts(
             CheckId::P1,
             vec![
@@ -263,26 +230,6 @@ mod tests {
                 (
                     "nothing accepted",
                     Tiny::sale(2).refused(1, "sold_out"),
-                    Inconclusive,
-                ),
-                (
-                    "too little sent",
-                    valid(|e| e.load.sent_share = 0.99),
-                    Inconclusive,
-                ),
-                (
-                    "no share at all",
-                    valid(|e| e.load.sent_share = f64::NAN),
-                    Inconclusive,
-                ),
-                (
-                    "late",
-                    valid(|e| e.load.schedule_lag_us.p99 = 1_001),
-                    Inconclusive,
-                ),
-                (
-                    "aborted",
-                    valid(|e| e.load.aborted = Some("Ctrl-C".into())),
                     Inconclusive,
                 ),
                 (

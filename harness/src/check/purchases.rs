@@ -70,7 +70,7 @@ impl Purchases {
             refused_buys: 0,
             unknown_buys: 0,
             foreign: 0,
-            demand: Demand::new(&evidence.plan.sale),
+            demand: Demand::new(evidence),
             outages: Outages::new(evidence),
         }
     }

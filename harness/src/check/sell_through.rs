@@ -142,6 +142,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::Cancelled;
+    use crate::history::operation::Outcome;
 
     /// Judged as a sale that should sell out, with almost no time to converge.
     fn sell_out(tiny: Tiny) -> Tiny {
@@ -216,6 +217,12 @@ mod tests {
                 tiny.refused(key, "paused")
             })
         };
+        let early = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
+            tiny.refused(key, "not_started")
+        });
+        let stubborn = (0..9).fold(Tiny::sale(3).bought(1).refused(2, "sold_out"), |tiny, _| {
+            tiny.retried(Outcome::Refused, "sold_out")
+        });
         let one_buyer = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
             tiny.refused(key, "limit_reached").but(|one| one.user = 1)
         });
@@ -232,6 +239,12 @@ mod tests {
                     Inconclusive,
                 ),
                 ("buyers met an outage", sell_out(many()), Inconclusive),
+                ("buyers came too early", sell_out(early), Inconclusive),
+                (
+                    "one buyer clicked again and again",
+                    sell_out(stubborn),
+                    Inconclusive,
+                ),
                 ("cut short by Ctrl-C", cut_short, Inconclusive),
                 ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
                 ("clicks of one purchase", sell_out(clicks), Inconclusive),

@@ -19,8 +19,15 @@ use crate::target::{AnswerOutcome, AnswerRule, StateQueries, Target};
 
 pub const SEED: u64 = 7;
 
-/// Reasons by index; `paused` is an outage.
-const REASONS: [&str; 5] = ["", "sold_out", "paused", "timeout", "limit_reached"];
+/// Reasons by index; `paused` is an outage, `not_started` comes before the sale.
+const REASONS: [&str; 6] = [
+    "",
+    "sold_out",
+    "paused",
+    "timeout",
+    "limit_reached",
+    "not_started",
+];
 
 pub struct Tiny {
     pub evidence: Evidence,
@@ -115,6 +122,19 @@ impl Tiny {
         self.attempt(OperationKind::Cancel, key, Outcome::Accepted, "")
     }
 
+    /// The buyer of the last attempt clicks again: one more record of the same purchase, under the index of
+    /// its first click, that is not in the schedule.
+    pub fn retried(mut self, outcome: Outcome, reason: &str) -> Self {
+        let (key, index) = self
+            .operations
+            .last()
+            .map(|last| (last.key, last.index))
+            .unwrap();
+        self.evidence.load.retries.sent += 1;
+        self.attempt(OperationKind::Buy, key, outcome, reason)
+            .but(|one| one.index = index)
+    }
+
     /// Changes the last attempt.
     pub fn but(mut self, change: impl FnOnce(&mut Operation)) -> Self {
         change(self.operations.last_mut().unwrap());
@@ -187,8 +207,9 @@ impl Tiny {
             .filter(|one| one.kind == OperationKind::Buy)
             .count();
         if tiny.evidence.load.sent == 0 {
-            tiny.evidence.load.sent = buys as u64;
-            tiny.evidence.load.offered = buys as u64;
+            let arrivals = buys as u64 - tiny.evidence.load.retries.sent;
+            tiny.evidence.load.sent = arrivals;
+            tiny.evidence.load.offered = arrivals;
         }
         tiny.evidence.plan.expect.checks = checks.to_vec();
         judge(&tiny.evidence, tiny.operations.into_iter())
@@ -254,27 +275,21 @@ fn plan() -> Plan {
             id: "sale-1".to_owned(),
             skus: Vec::new(),
             limit_per_user: 1,
+            opens_at_ms: 0,
         },
         load: Load {
-            schedule: Schedule { phases: Vec::new() },
+            schedule: Schedule::of(Vec::new()),
             connections: 1,
             depth: 1,
             timeout_ms: 1_000,
         },
-        population: Population {
-            users: 100,
-            quantity: 1,
-            duplicate_share: 0.0,
-            pay_share: 0.0,
-            cancel_share: 0.0,
-            status_share: 0.0,
-            follow_up_after_ms: 0,
-        },
+        population: Population::of(100),
         faults: Vec::new(),
         expect: Expect {
             checks: Vec::new(),
             sent_share_min: 0.999,
             schedule_lag_us_p99_max: 1_000,
+            phase_lag_us_p99_max: BTreeMap::new(),
             converge_ms_max: 1_000,
             sell_out: false,
         },
@@ -286,7 +301,14 @@ fn plan() -> Plan {
 fn target() -> Target {
     Target {
         name: "tiny".to_owned(),
-        answers: vec![rule(409, "sold_out", false), rule(503, "paused", true)],
+        answers: vec![
+            rule(409, "sold_out", false),
+            rule(503, "paused", true),
+            AnswerRule {
+                outside_sale: true,
+                ..rule(403, "not_started", false)
+            },
+        ],
         order_id_field: "order_id".to_owned(),
         state: StateQueries {
             cache_available: vec!["GET".to_owned()],
@@ -305,5 +327,7 @@ fn rule(status: u16, reason: &str, outage: bool) -> AnswerRule {
         outcome: AnswerOutcome::Refused,
         reason: reason.to_owned(),
         outage,
+        retryable: None,
+        outside_sale: false,
     }
 }

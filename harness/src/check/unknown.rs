@@ -88,6 +88,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::Created;
+    use crate::history::operation::Outcome::Refused;
 
     fn held(tiny: Tiny, user: &str) -> Tiny {
         let user = user.to_owned();
@@ -118,6 +119,14 @@ mod tests {
                         .rejected(2, "never_reserved"),
                     Pass,
                 ),
+                (
+                    "lost, clicked again, refused",
+                    Tiny::sale(3)
+                        .bought(1)
+                        .unknown(2)
+                        .retried(Refused, "sold_out"),
+                    Pass,
+                ),
                 ("somebody else's hold", held(both(), "u9"), Pass),
             ],
         );
@@ -139,6 +148,17 @@ mod tests {
             CheckId::L2,
             vec![
                 ("held in the cache, no order", half(), Fail),
+                (
+                    "held in the cache, another click refused",
+                    held(
+                        Tiny::sale(3)
+                            .bought(1)
+                            .unknown(2)
+                            .retried(Refused, "sold_out"),
+                        &user_id(2),
+                    ),
+                    Fail,
+                ),
                 (
                     "held in the cache, rejected in the store",
                     held(of_rejected, &user_id(2)),

@@ -1,5 +1,7 @@
 //! The plan: what will run, every default filled in. Saved with the run before anything starts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::check::CheckId;
@@ -52,6 +54,8 @@ pub struct Sale {
     pub skus: Vec<Sku>,
     /// Units one user may hold of one SKU.
     pub limit_per_user: u32,
+    /// When it opens, from the first arrival; 0: before the load.
+    pub opens_at_ms: u64,
 }
 
 impl Sale {
@@ -85,6 +89,9 @@ pub struct Expect {
     pub sent_share_min: f64,
     /// Precondition: p99 of the schedule lag.
     pub schedule_lag_us_p99_max: u64,
+    /// The same for phases by name, instead.
+    #[serde(default)]
+    pub phase_lag_us_p99_max: BTreeMap<String, u64>,
     /// The stores must agree this long after the load has ended and every fault is healed.
     pub converge_ms_max: u64,
     /// Demand exceeds stock: everything must be sold at the end.

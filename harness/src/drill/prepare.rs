@@ -139,16 +139,13 @@ fn filled(
         .collect()
 }
 
-/// Sends the target's prepare requests: after the last the sale is open.
+/// Sends the target's prepare requests, and opens the sale unless that is for later.
 ///
 /// # Errors
 /// The first request that is not answered with success.
-pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
+pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
     let (service, variables) = (&prepared.service, &prepared.variables);
-    let client = reqwest::Client::builder()
-        .timeout(PREPARE_TIMEOUT)
-        .build()
-        .map_err(|source| no_answer("(client)", "", source))?;
+    let client = client()?;
     for step in &plan.target.start.prepare {
         if !step.per_sku {
             send(&client, service, &step.request, variables).await?;
@@ -161,7 +158,29 @@ pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareEr
             send(&client, service, &step.request, &variables).await?;
         }
     }
+    if plan.sale.opens_at_ms == 0 {
+        open_sale(prepared, plan).await?;
+    }
     Ok(())
+}
+
+/// Sends the target's open request, if it has one.
+///
+/// # Errors
+/// It is not answered with success.
+pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
+    let (service, variables) = (&prepared.service, &prepared.variables);
+    match &plan.target.start.open {
+        Some(open) => send(&client()?, service, open, variables).await,
+        None => Ok(()),
+    }
+}
+
+fn client() -> Result<reqwest::Client, PrepareError> {
+    reqwest::Client::builder()
+        .timeout(PREPARE_TIMEOUT)
+        .build()
+        .map_err(|source| no_answer("(client)", "", source))
 }
 
 async fn send(

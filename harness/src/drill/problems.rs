@@ -37,6 +37,11 @@ impl Problems {
         });
     }
 
+    /// A single mistake that was found by hand, in the words of the deserializer.
+    pub fn one<V: IntoValue>(error: ErrorKind<'_, V>, location: ValuePointerRef<'_>) -> Self {
+        deserr::take_cf_content(Self::error(None, error, location))
+    }
+
     /// Takes over `other`, with its paths below `section`.
     pub fn extend_below(&mut self, section: &str, other: Self) {
         self.0.extend(other.0.into_iter().map(|problem| Problem {

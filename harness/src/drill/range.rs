@@ -26,7 +26,7 @@ impl Share {
     }
 }
 
-/// Requests per second: above 0, at most a million.
+/// Requests per second: 0 to a million.
 #[derive(Debug, Clone, Copy, PartialEq, Deserr)]
 #[deserr(try_from(f64) = Rate::new -> OutOfRange)]
 pub struct Rate(f64);
@@ -35,12 +35,56 @@ impl Rate {
     /// # Errors
     /// A rate that no load can have.
     pub fn new(value: f64) -> Result<Self, OutOfRange> {
-        if value > 0.0 && value <= 1e6 {
-            return Ok(Self(value));
+        match value {
+            0.0..=1e6 => Ok(Self(value)),
+            _ => Err(OutOfRange(format!(
+                "{value} is no rate; expected 0 to 1000000 per second"
+            ))),
         }
-        Err(OutOfRange(format!(
-            "{value} is no rate; expected above 0, at most 1000000 per second"
-        )))
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// What something is multiplied by: 0 to a thousand.
+#[derive(Debug, Clone, Copy, PartialEq, Deserr)]
+#[deserr(try_from(f64) = Factor::new -> OutOfRange)]
+pub struct Factor(f64);
+
+impl Factor {
+    /// # Errors
+    /// A value that is negative, above a thousand, or not a number.
+    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+        match value {
+            0.0..=1e3 => Ok(Self(value)),
+            _ => Err(OutOfRange(format!(
+                "{value} is no factor; expected 0 to 1000"
+            ))),
+        }
+    }
+
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// How much longer each wait is than the one before: 1 (equal) to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Deserr)]
+#[deserr(try_from(f64) = Backoff::new -> OutOfRange)]
+pub struct Backoff(f64);
+
+impl Backoff {
+    /// # Errors
+    /// A value below 1 or above 100, or not a number.
+    pub fn new(value: f64) -> Result<Self, OutOfRange> {
+        match value {
+            1.0..=100.0 => Ok(Self(value)),
+            _ => Err(OutOfRange(format!(
+                "{value} is no backoff; expected 1 to 100"
+            ))),
+        }
     }
 
     pub fn get(self) -> f64 {

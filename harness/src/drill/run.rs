@@ -90,11 +90,14 @@ async fn collect(
     bench: &Bench,
     folder: &RunFolder,
 ) -> Result<(), RunError> {
-    prepare::open_sale(prepared, plan).await?;
+    prepare::prepare_sale(prepared, plan).await?;
     let mut reader = prepare::store_reader(prepared, plan)?;
     let backlog = async || backlog(stack, plan, prepared).await;
     let start = reader.read_all(&backlog).await;
-    bench.narrate.say("sale open; load starts");
+    bench.narrate.say(match plan.sale.opens_at_ms {
+        0 => "sale open; load starts",
+        _ => "sale prepared; load starts",
+    });
     let sold = sell::sell(stack, plan, prepared, bench, folder).await?;
     bench
         .narrate

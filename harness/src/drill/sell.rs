@@ -77,16 +77,18 @@ pub async fn sell(
         start,
         &bench.cancel,
     );
-    let watch = watch(&progress, start, &*bench.narrate);
+    let mut opened = Ok(());
     let (load, events) = tokio::select! {
         both = async { tokio::join!(load, faults) } => both,
-        never = watch => match never {},
+        never = watch(&progress, start, &*bench.narrate) => match never {},
+        never = open(plan, prepared, bench, start, &mut opened) => match never {},
     };
     let healed = faults::heal_all(stack).await;
     let rest_since = Instant::now();
     sampler.stop().await?;
     save(folder, &load??, &events)?;
     healed?;
+    opened?;
     Ok(Sold { rest_since })
 }
 
@@ -115,6 +117,28 @@ fn offer(
             cancel,
         })
     })
+}
+
+/// Opens the sale at its time, if that is while the load runs; `opened` gets what came of it. Goes on until
+/// it is dropped, which is before the opening when the load was cut short.
+async fn open(
+    plan: &Plan,
+    prepared: &Prepared,
+    bench: &Bench,
+    start: Instant,
+    opened: &mut Result<(), PrepareError>,
+) -> std::convert::Infallible {
+    let opens_at_ms = plan.sale.opens_at_ms;
+    if opens_at_ms > 0 {
+        let opens_at = start + Duration::from_millis(opens_at_ms);
+        tokio::time::sleep_until(opens_at.into()).await;
+        *opened = prepare::open_sale(prepared, plan).await;
+        if opened.is_ok() {
+            let open_s = start.elapsed().as_secs_f64();
+            bench.narrate.say(&format!("sale open at {open_s:.3} s"));
+        }
+    }
+    std::future::pending().await
 }
 
 fn save(folder: &RunFolder, load: &Figures, events: &[FaultEvent]) -> Result<(), SellError> {

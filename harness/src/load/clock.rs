@@ -6,10 +6,18 @@ use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
 
-/// The engine wakes this often. Waking per event costs several times the CPU (stack.md section 7);
-/// the price is that sends and completions are stamped up to one tick late.
+/// The engine wakes this often. Waking per event costs several times the CPU; the price is that sends and
+/// completions are stamped up to one tick late.
 pub const TICK_NS: u64 = 100_000;
+/// And this often where there are so many requests that each tick has a handful all the same: half as many
+/// wake-ups for the generator, and for the server.
+const DENSE_TICK_NS: u64 = 200_000;
+const DENSE_PER_S: u64 = 50_000;
 /// The kernel's default slack of 50 µs would add half a tick of lag.
 const TIMER_SLACK_NS: u64 = 1;
 const NS_PER_S: i64 = 1_000_000_000;
@@ -67,9 +75,18 @@ impl Clock {
     }
 }
 
+/// The length of a tick for a load of this mean rate.
+pub fn tick_ns(mean_per_s: u64) -> u64 {
+    if mean_per_s >= DENSE_PER_S {
+        DENSE_TICK_NS
+    } else {
+        TICK_NS
+    }
+}
+
 /// The tick after `now_ns` on the grid of ticks; ticks that were overslept are left out.
-pub fn next_tick(now_ns: i64) -> i64 {
-    let tick = TICK_NS as i64;
+pub fn next_tick(now_ns: i64, tick_ns: u64) -> i64 {
+    let tick = tick_ns as i64;
     (now_ns.div_euclid(tick) + 1) * tick
 }
 
@@ -78,14 +95,15 @@ pub fn tighten_timer_slack() -> Result<(), Errno> {
     prctl::set_timerslack(TIMER_SLACK_NS)
 }
 
-/// Niceness of the load thread: the schedule must hold while servers on the same machine want all of it.
-const LOAD_NICENESS: i32 = -10;
-
-/// Lets the calling thread go before others. Without the right to (an ordinary user), it stays as it is: a
-/// schedule that then cannot be held shows as lag, and makes the run inconclusive.
+/// Lets the calling thread go before all others: the schedule must hold while servers on the same machine want all
+/// of it, as it would from a machine of its own. It sleeps between ticks, so it cannot keep others out. Without
+/// the right to (an ordinary user), it stays as it is: a schedule that then cannot be held shows as lag, and makes
+/// the run inconclusive.
 pub fn raise_priority() {
-    if let Err(error) = rustix::process::setpriority_process(None, LOAD_NICENESS) {
-        tracing::debug!(%error, "the load thread keeps its priority");
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let raised = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
+    if let Err(error) = raised {
+        tracing::debug!(?error, "the load thread keeps its priority");
     }
 }
 
@@ -117,7 +135,7 @@ mod tests {
             (-100_001, -100_000),
         ];
         for (now, next) in cases {
-            assert_eq!(next_tick(now), next, "{now}");
+            assert_eq!(next_tick(now, TICK_NS), next, "{now}");
         }
     }
 

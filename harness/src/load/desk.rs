@@ -1,12 +1,12 @@
 //! Where answers end up: understood, recorded, and followed up.
 
 use super::flight::Flight;
-use super::follow_up::FollowUps;
+use super::follow_up::{FollowUps, NotPlanned};
 use super::mapping::{Mapping, Meaning};
 use super::population::Buyers;
 use super::reason::Ending;
 use super::recorder::Recorder;
-use crate::history::operation::Outcome;
+use crate::history::operation::{OperationKind, Outcome};
 
 #[derive(Debug)]
 pub struct Desk {
@@ -29,23 +29,42 @@ impl Desk {
             Outcome::Refused | Outcome::Unknown => None,
         };
         let operation = flight.operation(meaning, status, now_ns);
-        self.recorder.completed(&operation, meaning, order_id);
+        self.recorder
+            .completed(flight, &operation, meaning, order_id);
         if let Some(order_id) = order_id
             && flight.opens_an_order(meaning.outcome)
             && let Some(step) = self.buyers.next_step(flight.purchase.key)
         {
-            self.follow_ups.plan(flight, step, order_id, now_ns);
+            let planned = self.follow_ups.plan(flight, step, order_id, now_ns);
+            self.note(planned);
         }
+        self.retry(flight, meaning, now_ns);
     }
 
     /// The connection ended under the request.
     pub fn lost(&mut self, flight: &Flight, ending: Ending, now_ns: u64) {
-        let meaning = Meaning {
-            outcome: Outcome::Unknown,
-            reason: ending.reason(),
-            outage: false,
-        };
+        let meaning = Meaning::unknown(ending.reason());
         let operation = flight.operation(meaning, 0, now_ns);
-        self.recorder.completed(&operation, meaning, None);
+        self.recorder.completed(flight, &operation, meaning, None);
+        self.retry(flight, meaning, now_ns);
+    }
+
+    /// The buyer may click again. A second click that arrived by itself does not: its first does.
+    fn retry(&mut self, flight: &Flight, meaning: Meaning, now_ns: u64) {
+        let purchase = &flight.purchase;
+        if flight.kind != OperationKind::Buy || purchase.duplicate || !meaning.is_worth_a_retry() {
+            return;
+        }
+        if let Some(wait_ns) = self.buyers.retry_wait_ns(purchase.key, flight.click) {
+            let due_ns = now_ns.saturating_add(wait_ns);
+            let planned = self.follow_ups.plan_retry(flight, due_ns);
+            self.note(planned);
+        }
+    }
+
+    fn note(&mut self, planned: Result<(), NotPlanned>) {
+        if let Err(NotPlanned(kind)) = planned {
+            self.recorder.not_planned(kind);
+        }
     }
 }

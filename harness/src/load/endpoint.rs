@@ -1,11 +1,14 @@
 //! Where the load goes: an address of this machine, or a host that was allowed by name.
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use reqwest::Url;
 
 use super::wire::{Tls, TlsError};
+
+const KNOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server that load may be sent to; there is no way to make one that may not.
 #[derive(Debug, Clone)]
@@ -66,6 +69,19 @@ impl Endpoint {
             host: address.ip().to_string(),
             address,
         })
+    }
+
+    /// Whether anything listens there.
+    ///
+    /// # Errors
+    /// Why not, within two seconds.
+    pub fn knock(&self) -> std::io::Result<()> {
+        TcpStream::connect_timeout(&self.address, KNOCK_TIMEOUT).map(drop)
+    }
+
+    /// `host:port` as it is written in requests.
+    pub fn authority(&self) -> &str {
+        &self.authority
     }
 
     fn plain(address: SocketAddr) -> Self {

@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::reason::reasons;
 use super::recorder::{Recorder, RunFigures};
 use super::source::Source;
-use super::strain::Strain;
+use super::strain::{Left, Strain};
 use crate::history::operation::OperationKind;
 
 #[derive(Debug)]
@@ -31,6 +31,7 @@ pub struct Engine {
     pool: Pool,
     desk: Desk,
     timeout_ns: u64,
+    tick_ns: u64,
     progress: Arc<Progress>,
     cancel: Arc<AtomicBool>,
     stopped: bool,
@@ -56,20 +57,22 @@ impl Engine {
         let load = &spec.load;
         let reasons = reasons(&spec.target);
         let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
-        let timetable = load.schedule.timetable();
+        let source = Source::new(spec.kind, &load.schedule, spec.seed);
+        let mean_per_s = load.schedule.count() * 1_000 / load.schedule.duration_ms().max(1);
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
-            source: Source::new(spec.kind, timetable.clone()),
             images: Images::new(spec, &job.variables, &job.endpoint.authority)?,
             pool: Pool::new(job.endpoint, load.connections, load.depth, load.timeout_ms)
                 .map_err(events("started"))?,
             desk: Desk {
                 mapping: Mapping::new(&spec.target, &reasons),
                 buyers: Buyers::new(&spec.population, spec.seed, sku_count),
-                recorder: Recorder::new(job.history, load, timetable, reasons),
-                follow_ups: FollowUps::new(spec.population.follow_up_after_ms),
+                recorder: Recorder::new(job.history, load, source.phase_counts(), reasons),
+                follow_ups: FollowUps::new(&spec.population),
             },
+            source,
             timeout_ns: load.timeout_ms * 1_000_000,
+            tick_ns: clock::tick_ns(mean_per_s),
             progress: job.progress,
             cancel: job.cancel,
             stopped: false,
@@ -117,8 +120,16 @@ impl Engine {
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
         let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
-        self.strain.worked(took_ns, self.source.waiting().is_some());
+        self.strain.worked(took_ns, self.left());
         Ok(())
+    }
+
+    fn left(&self) -> Left {
+        match self.source.waiting() {
+            None => Left::Nothing,
+            Some(_) if self.pool.is_cut_off() => Left::WithoutConnection,
+            Some(_) => Left::WithoutRoom,
+        }
     }
 
     /// Ticks while there is much to do, events while there is little.
@@ -132,7 +143,7 @@ impl Engine {
         let next_ns = i64::try_from(next_ns).unwrap_or(i64::MAX);
         let busy = self.source.waiting().is_some() || !self.pool.is_settled();
         if busy || !self.source.may_be_quiet() || next_ns < now_ns.saturating_add(QUIET_NS) {
-            return Wait::Tick(clock::next_tick(now_ns));
+            return Wait::Tick(clock::next_tick(now_ns, self.tick_ns));
         }
         Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX))
     }
@@ -145,11 +156,8 @@ impl Engine {
             return;
         };
         let recorder = &mut self.desk.recorder;
-        self.source.come_due(
-            now_ns,
-            || self.pool.room(),
-            |index, ns| recorder.offered(index, ns),
-        );
+        self.source
+            .come_due(now_ns, || self.pool.room(), |_, ns| recorder.offered(ns));
         while let Some(next) = self.next(now_ns) {
             let queued = match next {
                 Next::Arrival { index, intended_ns } => self.arrive(index, intended_ns, now_ns),
@@ -180,7 +188,7 @@ impl Engine {
     /// False: no connection has room.
     fn arrive(&mut self, index: u64, intended_ns: u64, now_ns: u64) -> bool {
         if now_ns > intended_ns + self.timeout_ns {
-            self.desk.recorder.dropped(OperationKind::Buy);
+            self.desk.recorder.dropped();
             self.source.pass();
             return true;
         }
@@ -192,6 +200,7 @@ impl Engine {
             index,
             kind: OperationKind::Buy,
             purchase,
+            click: 0,
             intended_ns,
             sent_ns: 0,
         };
@@ -206,7 +215,7 @@ impl Engine {
     fn follow_up(&mut self, due_ns: u64, now_ns: u64) -> bool {
         if now_ns > due_ns + self.timeout_ns {
             if let Some(late) = self.desk.follow_ups.take() {
-                self.desk.recorder.dropped(late.kind);
+                self.desk.recorder.dropped_follow_up(late.kind);
             }
             return true;
         }
@@ -224,6 +233,7 @@ impl Engine {
             index: follow_up.index,
             kind: follow_up.kind,
             purchase: follow_up.purchase,
+            click: follow_up.click,
             intended_ns: follow_up.due_ns,
             sent_ns: 0,
         };

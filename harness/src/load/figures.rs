@@ -9,6 +9,7 @@ use super::class::Class;
 use super::host::HostUse;
 use super::latency::PhaseTimes;
 use super::strain::Strain;
+use super::summary::RetryFigures;
 use super::timeline::SealedSecond;
 
 /// A finished load.
@@ -21,8 +22,10 @@ pub struct Figures {
     pub last_sent_ms: u64,
     pub phases: Vec<PhaseFigures>,
     pub seconds: Vec<SealedSecond>,
-    /// Buys by `accepted`, `refused:<reason>`, `unknown:<reason>`.
+    /// Buys by `accepted`, `refused:<reason>`, `unknown:<reason>`, later clicks among them.
     pub outcomes: BTreeMap<String, u64>,
+    /// Clicks outside the schedule, of buyers who were not served before.
+    pub retries: RetryFigures,
     /// Follow-ups by kind and outcome.
     pub follow_ups: BTreeMap<String, u64>,
     /// Answers by HTTP status.
@@ -122,6 +125,7 @@ impl Figures {
         }
         self.add_seconds(&other.seconds);
         add_counts(&mut self.outcomes, &other.outcomes);
+        self.retries.add(&other.retries);
         add_counts(&mut self.follow_ups, &other.follow_ups);
         add_counts(&mut self.statuses, &other.statuses);
         self.first_outage_ms = [self.first_outage_ms, other.first_outage_ms]
@@ -173,7 +177,8 @@ mod tests {
             phase.lag_us.record(0, index * 1_000);
             phase.response_us[index as usize % 4].record(0, index * 5_000);
             timeline.offered(intended_ns);
-            timeline.answered(intended_ns, intended_ns + 5_000, Class::Accepted);
+            timeline.answered(intended_ns, Class::Accepted);
+            timeline.response(intended_ns, intended_ns + 5_000);
             *outcomes.entry("accepted".to_owned()).or_default() += 1;
         }
         Figures {

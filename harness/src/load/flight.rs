@@ -11,6 +11,8 @@ pub struct Flight {
     pub index: u64,
     pub kind: OperationKind,
     pub purchase: Purchase,
+    /// Clicks of this purchase before it by a buyer who was not served; 0 for arrivals and follow-ups.
+    pub click: u32,
     pub intended_ns: u64,
     /// Set when it is written.
     pub sent_ns: u64,
@@ -36,7 +38,13 @@ impl Flight {
         }
     }
 
-    /// An accepted first click of a purchase; later clicks repeat an order that is already followed.
+    /// Another click of a buyer who was not served: outside the schedule.
+    pub fn is_retry(&self) -> bool {
+        self.click > 0
+    }
+
+    /// A purchase that was accepted to the buyer who began it; clicks that arrive later repeat an order that is
+    /// already followed.
     pub fn opens_an_order(&self, outcome: Outcome) -> bool {
         self.kind == OperationKind::Buy && outcome == Outcome::Accepted && !self.purchase.duplicate
     }

@@ -65,6 +65,7 @@ impl Images {
             request_prefix: self.request_prefix,
             key: purchase.key,
             order_id,
+            address: purchase.address,
         };
         image.write(&gaps, out);
     }

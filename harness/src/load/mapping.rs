@@ -29,6 +29,29 @@ pub struct Meaning {
     pub reason: u16,
     /// A refusal that tells of an outage.
     pub outage: bool,
+    /// A refusal after which another click may succeed.
+    pub retryable: bool,
+}
+
+impl Meaning {
+    /// The buyer got nothing, and may get something by another click.
+    pub fn is_worth_a_retry(self) -> bool {
+        match self.outcome {
+            Outcome::Accepted => false,
+            Outcome::Refused => self.retryable,
+            Outcome::Unknown => true,
+        }
+    }
+
+    /// Perhaps applied, perhaps not: a buyer would try again.
+    pub fn unknown(reason: u16) -> Self {
+        Self {
+            outcome: Outcome::Unknown,
+            reason,
+            outage: false,
+            retryable: false,
+        }
+    }
 }
 
 impl Mapping {
@@ -41,6 +64,7 @@ impl Mapping {
                 outcome: outcome(rule.outcome),
                 reason: place(reasons, &rule.reason),
                 outage: rule.outage,
+                retryable: rule.is_retryable(),
             },
         });
         Self {
@@ -70,7 +94,7 @@ impl Mapping {
         self.rules
             .iter()
             .find(|rule| rule.status == status && rule.contains.find(body).is_some())
-            .map_or(unknown(UNMAPPED_ANSWER), |rule| rule.meaning)
+            .map_or(Meaning::unknown(UNMAPPED_ANSWER), |rule| rule.meaning)
     }
 }
 
@@ -89,20 +113,14 @@ fn by_class(status: u16) -> Meaning {
             outcome: Outcome::Accepted,
             reason: 0,
             outage: false,
+            retryable: false,
         },
         400..500 => Meaning {
             outcome: Outcome::Refused,
             reason: CLIENT_ERROR,
             outage: false,
+            retryable: false,
         },
-        _ => unknown(SERVER_ERROR),
-    }
-}
-
-fn unknown(reason: u16) -> Meaning {
-    Meaning {
-        outcome: Outcome::Unknown,
-        reason,
-        outage: false,
+        _ => Meaning::unknown(SERVER_ERROR),
     }
 }

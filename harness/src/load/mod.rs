@@ -3,7 +3,9 @@
 //! `schedule` and `population` say what is sent when, as pure functions; `engine` drives it through
 //! the connections of the `pool`; the `desk` understands the answers and the `recorder` keeps them.
 
+pub mod address;
 mod answer;
+mod arrival_times;
 mod arrivals;
 mod chunks;
 pub mod class;
@@ -22,17 +24,22 @@ mod inbox;
 mod job;
 mod lane;
 pub mod latency;
+mod layer;
 mod mapping;
 mod order_id;
 mod outages;
 mod packed;
+mod piece;
+mod poisson;
 mod pool;
 pub mod population;
 mod progress;
+mod random;
 pub mod reason;
 mod recorder;
 mod request;
 pub mod schedule;
+mod skew;
 mod source;
 pub mod spec;
 pub mod strain;

@@ -3,8 +3,13 @@
 //! Randomness comes from named streams of the run's seed, so that a change in one (say, more
 //! duplicates) leaves the others as they were.
 
+use std::net::Ipv4Addr;
+
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::address;
+use super::random::{below, draw, stream, unit};
+use super::skew::Skew;
 
 /// The buyers of a sale. Shares are of 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,18 +17,67 @@ pub struct Population {
     pub users: u64,
     /// Units per purchase.
     pub quantity: u32,
+    /// How much the first SKUs are wanted before the others: the exponent of Zipf's law, 0 for evenly.
+    pub sku_skew: f64,
+    pub bots: Bots,
     /// Arrivals that are a second click of an earlier purchase, with its request id.
     pub duplicate_share: f64,
+    pub retries: Retries,
     /// Accepted purchases that are paid, cancelled, or asked after, `follow_up_after_ms` later.
     pub pay_share: f64,
     pub cancel_share: f64,
     pub status_share: f64,
     pub follow_up_after_ms: u64,
+    /// Those that are asked after are asked after so many times, so far apart.
+    pub poll_max: u32,
+    pub poll_every_ms: u64,
+}
+
+/// Buyers beside the users: they all want the first SKU, and come from few addresses.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bots {
+    /// Arrivals that are a bot's.
+    pub share: f64,
+    pub users: u64,
+    pub addresses: u32,
+}
+
+/// Buyers who click again when they were refused for the moment, or never got an answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Retries {
+    /// Purchases whose buyer does.
+    pub share: f64,
+    /// Clicks after the first.
+    pub max: u32,
+    /// Before the second click, give or take half; each later wait is `backoff` times as long.
+    pub after_ms: u64,
+    pub backoff: f64,
+}
+
+impl Population {
+    /// `users` who want one unit each of any SKU, click once, and do nothing after that.
+    pub fn of(users: u64) -> Self {
+        Self {
+            users,
+            quantity: 1,
+            sku_skew: 0.0,
+            bots: Bots::default(),
+            duplicate_share: 0.0,
+            retries: Retries::default(),
+            pay_share: 0.0,
+            cancel_share: 0.0,
+            status_share: 0.0,
+            follow_up_after_ms: 0,
+            poll_max: 1,
+            poll_every_ms: 0,
+        }
+    }
 }
 
 /// A second click follows at most this many arrivals later (2 to this power); near distances are as
 /// likely as far ones on a logarithmic scale, so some clicks overtake the first answer and some do not.
 const DUPLICATE_DISTANCE_BITS: u64 = 13;
+const NS_PER_MS: f64 = 1e6;
 /// A click of a click of a click ...: bounds the work when nearly every arrival is a duplicate.
 const DUPLICATE_HOPS_MAX: u32 = 64;
 
@@ -36,6 +90,8 @@ pub struct Purchase {
     /// Index into the plan's SKUs.
     pub sku: u32,
     pub quantity: u32,
+    /// Where the buyer says to come from.
+    pub address: Ipv4Addr,
     /// A later click of an earlier purchase.
     pub duplicate: bool,
 }
@@ -52,39 +108,85 @@ pub enum NextStep {
 #[derive(Debug, Clone)]
 pub struct Buyers {
     population: Population,
-    sku_count: u64,
+    skew: Skew,
+    bots: u64,
     duplicates: u64,
     distances: u64,
     users: u64,
     skus: u64,
     next_steps: u64,
+    retries: u64,
+    waits: u64,
 }
 
 impl Buyers {
-    /// `sku_count` and the number of users are taken as at least 1.
+    /// `sku_count` and the numbers of users and bots are taken as at least 1.
     pub fn new(population: &Population, seed: u64, sku_count: u32) -> Self {
         Self {
             population: population.clone(),
-            sku_count: u64::from(sku_count.max(1)),
+            skew: Skew::new(sku_count, population.sku_skew),
+            bots: stream(seed, "bots"),
             duplicates: stream(seed, "duplicates"),
             distances: stream(seed, "duplicate distances"),
             users: stream(seed, "users"),
             skus: stream(seed, "skus"),
             next_steps: stream(seed, "next steps"),
+            retries: stream(seed, "retries"),
+            waits: stream(seed, "retry waits"),
         }
     }
 
     /// What arrival `index` asks for.
     pub fn purchase(&self, index: u64) -> Purchase {
         let key = self.first_click(index);
-        // User and SKU hang on the key alone, so every click of a purchase asks for the same.
+        // All but the time hangs on the key alone, so every click of a purchase asks for the same.
+        let (user, sku, address) = if self.is_bot(key) {
+            self.bot(key)
+        } else {
+            self.person(key)
+        };
         Purchase {
             key,
-            user: below(draw(self.users, key), self.population.users.max(1)),
-            sku: below(draw(self.skus, key), self.sku_count) as u32,
+            user,
+            sku,
             quantity: self.population.quantity,
+            address,
             duplicate: key != index,
         }
+    }
+
+    fn is_bot(&self, key: u64) -> bool {
+        let share = self.population.bots.share;
+        share > 0.0 && unit(draw(self.bots, key)) < share
+    }
+
+    fn person(&self, key: u64) -> (u64, u32, Ipv4Addr) {
+        let user = below(draw(self.users, key), self.population.users.max(1));
+        let sku = self.skew.sku(draw(self.skus, key));
+        (user, sku, address::of_person(user))
+    }
+
+    /// Bots are numbered behind the users, and go for what is wanted most.
+    fn bot(&self, key: u64) -> (u64, u32, Ipv4Addr) {
+        let bots = &self.population.bots;
+        let bot = below(draw(self.users, key), bots.users.max(1));
+        let user = self.population.users.max(1) + bot;
+        (user, 0, address::of_bot(bot, bots.addresses))
+    }
+
+    /// How long the buyer of purchase `key` waits before clicking again, when `click` (0 is the first)
+    /// was of no avail; None: the buyer gives up.
+    pub fn retry_wait_ns(&self, key: u64, click: u32) -> Option<u64> {
+        let retries = &self.population.retries;
+        if click >= retries.max || unit(draw(self.retries, key)) >= retries.share {
+            return None;
+        }
+        let growth = retries
+            .backoff
+            .powi(i32::try_from(click).unwrap_or(i32::MAX));
+        // One stream a buyer, so that the waits of neighbours never repeat each other's.
+        let jitter = 0.5 + unit(draw(draw(self.waits, key), click.into()));
+        Some((retries.after_ms as f64 * growth * jitter * NS_PER_MS) as u64)
     }
 
     /// What follows when the purchase `key` is accepted.
@@ -141,25 +243,6 @@ pub fn user_id(user: u64) -> String {
 /// Users that fit the fixed width of [`user_id`].
 pub const USERS_MAX: u64 = 1_000_000_000_000;
 
-/// A named stream of a seed.
-fn stream(seed: u64, name: &str) -> u64 {
-    xxh3_64_with_seed(name.as_bytes(), seed)
-}
-
-fn draw(stream: u64, index: u64) -> u64 {
-    xxh3_64_with_seed(&index.to_le_bytes(), stream)
-}
-
-/// Evenly to `0..limit`, by the high half of the product.
-fn below(random: u64, limit: u64) -> u64 {
-    ((u128::from(random) * u128::from(limit)) >> 64) as u64
-}
-
-/// Evenly to `0.0..1.0`: 53 bits, what a double holds exactly.
-fn unit(random: u64) -> f64 {
-    (random >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -168,13 +251,12 @@ mod tests {
 
     fn population(duplicate_share: f64) -> Population {
         Population {
-            users: 1_000,
             quantity: 2,
             duplicate_share,
             pay_share: 0.5,
             cancel_share: 0.2,
             status_share: 0.1,
-            follow_up_after_ms: 100,
+            ..Population::of(1_000)
         }
     }
 
@@ -222,6 +304,93 @@ mod tests {
         let skus: HashSet<_> = purchases.iter().map(|p| p.sku).collect();
         assert_eq!((users.len(), users.iter().max()), (1_000, Some(&999)));
         assert_eq!((skus.len(), skus.iter().max()), (20, Some(&19)));
+    }
+
+    #[test]
+    fn bots_keep_their_share_their_numbers_and_their_addresses() {
+        let bots = Bots {
+            share: 0.2,
+            users: 50,
+            addresses: 8,
+        };
+        let with_bots = Population {
+            bots,
+            ..population(0.3)
+        };
+        let buyers = Buyers::new(&with_bots, 7, 20);
+        let without = Buyers::new(&population(0.3), 7, 20);
+        let (mut users, mut addresses, mut clicks) = (HashSet::new(), HashSet::new(), 0);
+        for index in 0..50_000 {
+            let purchase = buyers.purchase(index);
+            if purchase.user < 1_000 {
+                assert_eq!(purchase, without.purchase(index), "people are as they were");
+                continue;
+            }
+            assert_eq!(purchase.sku, 0);
+            assert_eq!(purchase.address.octets()[..2], [198, 18]);
+            users.insert(purchase.user);
+            addresses.insert(purchase.address);
+            clicks += 1;
+        }
+        assert!((9_000..11_000).contains(&clicks), "{clicks}");
+        assert_eq!((users.len(), users.iter().max()), (50, Some(&1_049)));
+        assert_eq!(addresses.len(), 8);
+    }
+
+    #[test]
+    fn the_first_sku_is_wanted_most() {
+        let skewed = Population {
+            sku_skew: 1.0,
+            ..population(0.0)
+        };
+        let buyers = Buyers::new(&skewed, 7, 3);
+        let mut counts = [0_u32; 3];
+        (0..11_000).for_each(|index| counts[buyers.purchase(index).sku as usize] += 1);
+        // 1 to 1/2 to 1/3.
+        let near = [5_700..6_300, 2_800..3_200, 1_800..2_200];
+        assert!(
+            near.iter()
+                .zip(counts)
+                .all(|(near, count)| near.contains(&count)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn some_buyers_click_again_ever_later_and_give_up() {
+        let mut stubborn = population(0.0);
+        stubborn.retries = Retries {
+            share: 0.25,
+            max: 3,
+            after_ms: 100,
+            backoff: 2.0,
+        };
+        let buyers = Buyers::new(&stubborn, 7, 1);
+        let mut sums = [0.0_f64; 3];
+        let mut retriers = 0;
+        for key in 0..40_000 {
+            let waits: Vec<u64> = (0..9)
+                .map_while(|click| buyers.retry_wait_ns(key, click))
+                .collect();
+            if waits.is_empty() {
+                continue;
+            }
+            assert_eq!(waits.len(), 3, "a buyer who retries does so to the end");
+            retriers += 1;
+            for (click, wait) in waits.into_iter().enumerate() {
+                let middle = 100_000_000 << click;
+                assert!((middle / 2..middle * 3 / 2).contains(&wait), "{wait}");
+                sums[click] += wait as f64 / middle as f64;
+            }
+        }
+        assert!((9_600..10_400).contains(&retriers), "{retriers}");
+        assert!(
+            sums.iter()
+                .all(|sum| (sum / f64::from(retriers) - 1.0).abs() < 0.02),
+            "{sums:?}"
+        );
+        let patient = Buyers::new(&population(0.0), 7, 1);
+        assert!((0..1_000).all(|key| patient.retry_wait_ns(key, 0).is_none()));
     }
 
     #[test]

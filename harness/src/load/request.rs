@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
+use std::net::Ipv4Addr;
 
+use super::address;
 use crate::target::RequestTemplate;
 use crate::target::template::{Piece, UnknownVariable, Variables, pieces};
 
@@ -12,9 +14,10 @@ use crate::target::template::{Piece, UnknownVariable, Variables, pieces};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestImage {
     parts: Vec<Part>,
-    /// Length of the body without the order ids in it.
+    /// Length of the body without the order ids and addresses in it.
     body_len: usize,
     order_ids_in_body: usize,
+    addresses_in_body: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,7 @@ enum Part {
     User,
     RequestId,
     OrderId,
+    Address,
     BodyLength,
 }
 
@@ -35,6 +39,7 @@ pub struct Gaps<'a> {
     pub key: u64,
     /// Empty in requests that come before an order id is known.
     pub order_id: &'a str,
+    pub address: Ipv4Addr,
 }
 
 /// Lengths of `population::user_id` and `population::request_id`.
@@ -42,7 +47,8 @@ const USER_LEN: usize = 13;
 const REQUEST_ID_LEN: usize = 24;
 
 impl RequestImage {
-    /// Fills a template with `variables`; `{user}`, `{request_id}` and `{order_id}` stay open.
+    /// Fills a template with `variables`; `{user}`, `{request_id}`, `{order_id}` and
+    /// `{address}` stay open.
     ///
     /// # Errors
     /// The first variable that is none of these.
@@ -68,13 +74,15 @@ impl RequestImage {
     }
 
     fn joined(head: Vec<Part>, body: Vec<Part>) -> Self {
-        let order_ids_in_body = body.iter().filter(|part| **part == Part::OrderId).count();
+        let in_body = |one: &Part| body.iter().filter(|part| *part == one).count();
+        let order_ids_in_body = in_body(&Part::OrderId);
+        let addresses_in_body = in_body(&Part::Address);
         let body_len = body.iter().map(Part::fixed_len).sum();
         let mut parts = Vec::new();
         for part in head.into_iter().chain(body) {
             let part = match part {
                 // Known now, so it need not be counted for each request.
-                Part::BodyLength if order_ids_in_body == 0 => {
+                Part::BodyLength if order_ids_in_body + addresses_in_body == 0 => {
                     Part::Text(format!("{body_len}").into_bytes())
                 }
                 other => other,
@@ -85,6 +93,7 @@ impl RequestImage {
             parts,
             body_len,
             order_ids_in_body,
+            addresses_in_body,
         }
     }
 
@@ -96,8 +105,11 @@ impl RequestImage {
                 Part::User => user(out, gaps.user),
                 Part::RequestId => hex(out, gaps.request_prefix, gaps.key),
                 Part::OrderId => out.extend_from_slice(gaps.order_id.as_bytes()),
+                Part::Address => address::write(gaps.address, out),
                 Part::BodyLength => {
-                    let len = self.body_len + self.order_ids_in_body * gaps.order_id.len();
+                    let len = self.body_len
+                        + self.order_ids_in_body * gaps.order_id.len()
+                        + self.addresses_in_body * address::text_len(gaps.address);
                     append(out, format_args!("{len}"));
                 }
             }
@@ -111,7 +123,7 @@ impl Part {
             Self::Text(bytes) => bytes.len(),
             Self::User => USER_LEN,
             Self::RequestId => REQUEST_ID_LEN,
-            Self::OrderId | Self::BodyLength => 0,
+            Self::OrderId | Self::Address | Self::BodyLength => 0,
         }
     }
 }
@@ -141,6 +153,7 @@ impl<'v> Parts<'v> {
                 Piece::Variable("user") => self.parts.push(Part::User),
                 Piece::Variable("request_id") => self.parts.push(Part::RequestId),
                 Piece::Variable("order_id") => self.parts.push(Part::OrderId),
+                Piece::Variable("address") => self.parts.push(Part::Address),
                 Piece::Variable(name) => match self.variables.get(name) {
                     Some(value) => self.text(value),
                     None => return Err(unknown(name, self.variables)),
@@ -177,7 +190,7 @@ fn headers(
 
 fn unknown(name: &str, variables: &Variables) -> UnknownVariable {
     let mut known: Vec<&str> = variables.keys().map(String::as_str).collect();
-    known.extend(["user", "request_id", "order_id"]);
+    known.extend(["user", "request_id", "order_id", "address"]);
     UnknownVariable {
         name: name.to_owned(),
         known: known.join(", "),
@@ -231,6 +244,7 @@ mod tests {
             request_prefix: request_prefix(7),
             key: 0xbeef,
             order_id: "o-12",
+            address: Ipv4Addr::new(10, 0, 20, 255),
         };
         let mut out = Vec::new();
         image.write(&gaps, &mut out);
@@ -270,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn counts_addresses_of_any_length() {
+        let text = written(&image("POST", "/", "{address} {address}").unwrap());
+        assert!(
+            text.ends_with("Content-Length: 23\r\n\r\n10.0.20.255 10.0.20.255"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn a_get_without_body_has_no_length_and_a_post_has() {
         assert!(!written(&image("GET", "/", "").unwrap()).contains("Content-Length"));
         assert!(written(&image("POST", "/", "").unwrap()).contains("Content-Length: 0\r\n"));
@@ -279,6 +302,6 @@ mod tests {
     fn names_a_variable_that_nobody_defines() {
         let error = image("GET", "/{skuu}", "").unwrap_err();
         assert_eq!(error.name, "skuu");
-        assert_eq!(error.known, "sku, user, request_id, order_id");
+        assert_eq!(error.known, "sku, user, request_id, order_id, address");
     }
 }

@@ -1,8 +1,8 @@
 //! Where requests come from: a schedule that does not ask the server, or buyers who each wait for their answer.
 
 use super::arrivals::Arrivals;
+use super::schedule::Schedule;
 use super::spec::Loop;
-use super::timetable::Timetable;
 
 #[derive(Debug)]
 pub enum Source {
@@ -20,15 +20,23 @@ pub struct Closed {
 }
 
 impl Source {
-    pub fn new(kind: Loop, timetable: Timetable) -> Self {
+    pub fn new(kind: Loop, schedule: &Schedule, seed: u64) -> Self {
         match kind {
-            Loop::Open => Self::Open(Arrivals::new(timetable)),
+            Loop::Open => Self::Open(Arrivals::new(schedule, seed)),
             Loop::Closed => Self::Closed(Closed {
                 next: 0,
                 due: 0,
                 now_ns: 0,
-                end_ns: timetable.duration_ns(),
+                end_ns: schedule.timetable().duration_ns(),
             }),
+        }
+    }
+
+    /// Arrivals that each phase of the schedule holds; None: it depends on the answers.
+    pub fn phase_counts(&self) -> Option<Vec<u64>> {
+        match self {
+            Self::Open(arrivals) => Some(arrivals.phase_counts()),
+            Self::Closed(_) => None,
         }
     }
 
@@ -95,18 +103,18 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::schedule::{Phase, Schedule};
+    use crate::load::schedule::{Phase, Shape};
 
     #[test]
     fn a_closed_loop_fills_the_room_until_time_is_up() {
-        let schedule = Schedule {
-            phases: vec![Phase::Constant {
-                name: "closed".into(),
+        let schedule = Schedule::of(vec![Phase {
+            name: "closed".into(),
+            shape: Shape::Constant {
                 rate_per_s: 0.0,
                 duration_ms: 1,
-            }],
-        };
-        let mut source = Source::new(Loop::Closed, schedule.timetable());
+            },
+        }]);
+        let mut source = Source::new(Loop::Closed, &schedule, 7);
         let mut seen = Vec::new();
         source.come_due(0, || 2, |index, ns| seen.push((index, ns)));
         assert_eq!(source.waiting(), Some((0, 0)));

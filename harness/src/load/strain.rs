@@ -20,10 +20,20 @@ pub struct Strain {
     pub stalled_ns_max: u64,
     /// Time that the work of single ticks took beyond the tick.
     pub overrun_ns: u64,
+    /// Time in which requests were due and no connection stood.
+    pub no_connection_ns: u64,
     /// Time in which requests were due and no connection had room for them.
     pub no_room_ns: u64,
     /// Time in which the history's disk was waited for.
     pub history_wait_ns: u64,
+}
+
+/// Why requests that are due were left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    Nothing,
+    WithoutConnection,
+    WithoutRoom,
 }
 
 impl Strain {
@@ -37,12 +47,14 @@ impl Strain {
         }
     }
 
-    /// The work of a tick took this long; `waiting`: requests that are due were left behind.
-    pub fn worked(&mut self, took_ns: u64, waiting: bool) {
-        let beyond_ns = took_ns.saturating_sub(TICK_NS);
-        self.overrun_ns += beyond_ns;
-        if waiting {
-            self.no_room_ns += took_ns.max(TICK_NS);
+    /// The work of a tick took this long.
+    pub fn worked(&mut self, took_ns: u64, left: Left) {
+        self.overrun_ns += took_ns.saturating_sub(TICK_NS);
+        let ns = took_ns.max(TICK_NS);
+        match left {
+            Left::Nothing => {}
+            Left::WithoutConnection => self.no_connection_ns += ns,
+            Left::WithoutRoom => self.no_room_ns += ns,
         }
     }
 
@@ -52,6 +64,7 @@ impl Strain {
         self.stalled_ns += other.stalled_ns;
         self.stalled_ns_max = self.stalled_ns_max.max(other.stalled_ns_max);
         self.overrun_ns += other.overrun_ns;
+        self.no_connection_ns += other.no_connection_ns;
         self.no_room_ns += other.no_room_ns;
         self.history_wait_ns += other.history_wait_ns;
     }
@@ -60,6 +73,13 @@ impl Strain {
     pub fn cause(&self, host: &HostUse) -> Option<String> {
         let ms = |ns: u64| ns / NS_PER_MS;
         let causes = [
+            (
+                self.no_connection_ns,
+                format!(
+                    "no connection stood for {} ms: the service is down, or refuses connections",
+                    ms(self.no_connection_ns)
+                ),
+            ),
             (
                 self.no_room_ns,
                 format!(
@@ -114,20 +134,25 @@ mod tests {
         strain.woke(0, MS / 2);
         assert_eq!(strain, none, "half a millisecond is no stall");
         strain.woke(0, 30 * MS);
-        strain.worked(NS_PER_MS, false);
+        strain.worked(NS_PER_MS, Left::Nothing);
         let cause = strain.cause(&host).unwrap();
         assert!(
             cause.contains("woken late 1 times, 30 ms in all"),
             "{cause}"
         );
         for _ in 0..400 {
-            strain.worked(TICK_NS, true);
+            strain.worked(TICK_NS, Left::WithoutRoom);
         }
         let cause = strain.cause(&host).unwrap();
         assert!(
             cause.contains("no connection had room for 40 ms"),
             "{cause}"
         );
+        for _ in 0..450 {
+            strain.worked(TICK_NS, Left::WithoutConnection);
+        }
+        let cause = strain.cause(&host).unwrap();
+        assert!(cause.contains("no connection stood for 45 ms"), "{cause}");
         strain.history_wait_ns = 50 * NS_PER_MS;
         let cause = strain.cause(&host).unwrap();
         assert!(cause.contains("disk"), "{cause}");

@@ -32,7 +32,10 @@ pub struct LoadSummary {
     /// Sent to completed.
     pub service_us: Percentiles,
     pub phases: Vec<PhaseSummary>,
-    /// Buy attempts by outcome: `accepted`, `refused:<reason>`, `unknown:<reason>`.
+    /// Clicks outside the schedule, of buyers who were not served before.
+    #[serde(default)]
+    pub retries: RetryFigures,
+    /// Buy attempts by outcome, later clicks among them: `accepted`, `refused:<reason>`, `unknown:<reason>`.
     pub outcomes: BTreeMap<String, u64>,
     /// Follow-up requests by kind and outcome: `pay:accepted`, ...
     pub follow_ups: BTreeMap<String, u64>,
@@ -55,6 +58,17 @@ pub struct LoadSummary {
     /// What kept the generator from its schedule most, in a sentence; None: nothing to speak of.
     #[serde(default)]
     pub held_up_by: Option<String>,
+}
+
+/// Clicks of buyers who try again. They are in no figure of the schedule (offered, sent, late, lag, phases,
+/// response times), but what they were answered is in `outcomes` and in the timeline.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryFigures {
+    pub sent: u64,
+    /// Found no place on a connection in time.
+    pub dropped: u64,
+    /// There were too many to plan for.
+    pub not_planned: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +105,8 @@ pub struct ClassSummary {
     pub response_us: Percentiles,
 }
 
-/// One second of the load; counts by the time of the intended start. A buy that ended is in exactly one of
+/// One second of the load; counts by the time of the intended start (of a later click: when it was due). `offered`
+/// and `sent` are of the schedule's arrivals. A buy that ended is in exactly one of
 /// `accepted`, `refused` (a decision), `outage` (a refusal that tells of one) and `unknown`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
@@ -106,6 +121,14 @@ pub struct Interval {
     pub schedule_lag_us_p99: u64,
     pub response_us_p50: u64,
     pub response_us_p99: u64,
+}
+
+impl RetryFigures {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.dropped += other.dropped;
+        self.not_planned += other.not_planned;
+    }
 }
 
 impl Interval {
@@ -179,6 +202,7 @@ impl Figures {
             response_us: sum(responses.iter()).percentiles(),
             service_us: sum(self.phases.iter().map(|phase| &phase.service_us)).percentiles(),
             phases: self.phases.iter().map(PhaseFigures::summary).collect(),
+            retries: self.retries,
             outcomes: self.outcomes.clone(),
             follow_ups: self.follow_ups.clone(),
             timeline: self.seconds.iter().map(SealedSecond::interval).collect(),

@@ -20,8 +20,9 @@ pub struct Tally {
     reasons: Vec<String>,
     /// By kind, outcome, reason.
     counts: Vec<u64>,
-    /// Follow-ups that were never sent, by kind.
+    /// Follow-ups that were never sent, by kind: for want of a connection, of memory.
     dropped: [u64; KINDS.len()],
+    not_planned: [u64; KINDS.len()],
     /// Answers to buys by HTTP status; the first place is for no answer, the last for statuses beyond the standard's.
     statuses: Vec<u64>,
 }
@@ -35,6 +36,7 @@ impl Tally {
             counts: vec![0; KINDS.len() * OUTCOMES.len() * reasons.len()],
             reasons,
             dropped: [0; KINDS.len()],
+            not_planned: [0; KINDS.len()],
             statuses: vec![0; usize::from(STATUS_END) + 1],
         }
     }
@@ -61,6 +63,10 @@ impl Tally {
         self.dropped[kind as usize] += 1;
     }
 
+    pub fn not_planned(&mut self, kind: OperationKind) {
+        self.not_planned[kind as usize] += 1;
+    }
+
     fn place(&self, kind: OperationKind, outcome: Outcome, reason: usize) -> usize {
         (kind as usize * OUTCOMES.len() + outcome as usize) * self.reasons.len() + reason
     }
@@ -79,7 +85,8 @@ impl Tally {
         out
     }
 
-    /// Follow-ups: `pay:accepted`, `cancel:refused`, `status:dropped`, ...
+    /// Follow-ups: `pay:accepted`, `cancel:refused`, `status:dropped`,
+    /// `status:not_planned`, ...
     pub fn follow_ups(&self) -> BTreeMap<String, u64> {
         let mut out = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != OperationKind::Buy) {
@@ -89,6 +96,8 @@ impl Tally {
                 add(&mut out, kind, outcome_name(outcome), count);
             }
             add(&mut out, kind, "dropped", self.dropped[kind as usize]);
+            let not_planned = self.not_planned[kind as usize];
+            add(&mut out, kind, "not_planned", not_planned);
         }
         out
     }

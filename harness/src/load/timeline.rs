@@ -108,14 +108,18 @@ impl Timeline {
         second.lag_us.record(intended_ns, sent_ns);
     }
 
-    pub fn answered(&mut self, intended_ns: u64, completed_ns: u64, class: Class) {
-        let second = self.second(intended_ns);
+    pub fn answered(&mut self, intended_ns: u64, class: Class) {
+        let counts = &mut self.second(intended_ns).counts;
         *match class {
-            Class::Accepted => &mut second.counts.accepted,
-            Class::Refused => &mut second.counts.refused,
-            Class::Outage => &mut second.counts.outage,
-            Class::Unknown => &mut second.counts.unknown,
+            Class::Accepted => &mut counts.accepted,
+            Class::Refused => &mut counts.refused,
+            Class::Outage => &mut counts.outage,
+            Class::Unknown => &mut counts.unknown,
         } += 1;
+    }
+
+    pub fn response(&mut self, intended_ns: u64, completed_ns: u64) {
+        let second = self.second(intended_ns);
         second.response_us.record(intended_ns, completed_ns);
     }
 
@@ -181,7 +185,7 @@ mod tests {
             timeline.sent(intended_ns, intended_ns + 1_000);
             assert!(timeline.open.len() <= 3);
             let earlier_ns = intended_ns.saturating_sub(NS_PER_S);
-            timeline.answered(earlier_ns, intended_ns, Class::Outage);
+            timeline.answered(earlier_ns, Class::Outage);
         }
         let intervals: Vec<_> = timeline.seal().iter().map(SealedSecond::interval).collect();
         assert_eq!(intervals.len(), 50);

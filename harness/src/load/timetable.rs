@@ -1,75 +1,70 @@
-//! When each arrival falls: a pure function from an index to a time, in constant time per index.
+//! When the rate has brought how much: the integral of a schedule's rate and its inverse, in constant
+//! time per question.
 //!
-//! Let `N(t)` be the integral of the rate up to `t`. Arrival `k` falls where `N` reaches `k`, so
-//! the first one falls at 0 and a phase boundary never shifts the arrivals behind it. `N` is kept
-//! in integers of half a millionth of an arrival (rates in thousandths per second times
-//! milliseconds, doubled because a ramp is half of base times height), so counts are exact.
+//! Let `N(t)` be the integral of the rate up to `t`. Phases and what is on top of them are pieces of
+//! linear rate, so their sum is too: the schedule becomes spans between all places where any of them
+//! changes. `N` is exact at the end of every piece; where a span begins within one, it is rounded down
+//! to a half-millionth of an arrival for each layer, so that counts are exact.
 
-use super::schedule::Phase;
+use super::layer::Layer;
+use super::piece::UNIT;
+use super::schedule::Schedule;
 
-/// Half-millionths of one arrival.
-const UNIT: u64 = 2_000_000;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// A schedule resolved to spans of constant or linear rate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Timetable {
     spans: Vec<Span>,
-    count: u64,
+    /// `N` at the end, in `UNIT`s.
+    units: u64,
     duration_ns: u64,
+    phase_ends_ns: Vec<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Span {
-    /// Index of the phase that this span is a part of.
-    phase: usize,
     start_ns: u64,
-    duration_ms: u64,
-    from_milli_per_s: u64,
-    to_milli_per_s: u64,
-    /// `N` at the start of the span, in `UNIT`s.
+    length_ms: u64,
+    from_milli_per_s: f64,
+    to_milli_per_s: f64,
+    /// `N` at the start of the span, and what the span adds, in `UNIT`s.
     before: u64,
-    /// First arrival at or after the start of the span.
-    first_index: u64,
+    units: u64,
 }
 
 impl Timetable {
-    pub(super) fn new(phases: &[Phase]) -> Self {
-        let mut table = Self {
-            spans: Vec::new(),
-            count: 0,
-            duration_ns: 0,
-        };
-        let mut total = 0;
-        for (phase, shape) in phases.iter().enumerate() {
-            for (from, to, duration_ms) in pieces(shape) {
-                total = table.push(phase, (from, to), duration_ms, total);
-            }
+    pub(super) fn new(schedule: &Schedule) -> Self {
+        let base = schedule.phases.iter().map(|phase| &phase.shape);
+        let mut layers = vec![Layer::new(0, base)];
+        layers.extend(
+            schedule
+                .on_top
+                .iter()
+                .map(|one| Layer::new(one.at_ms, [&one.shape])),
+        );
+        let mut borders: Vec<u64> = layers.iter().flat_map(Layer::borders).collect();
+        borders.sort_unstable();
+        borders.dedup();
+        let spans = borders
+            .windows(2)
+            .map(|ends| Span::new(&layers, ends[0], ends[1]));
+        Self {
+            spans: spans.collect(),
+            units: borders.last().map_or(0, |end| units_until(&layers, *end)),
+            duration_ns: borders.last().map_or(0, |end| end * NS_PER_MS),
+            phase_ends_ns: phase_ends_ns(schedule),
         }
-        table.count = total.div_ceil(UNIT);
-        table
-    }
-
-    /// Adds a span and gives `N` at its end.
-    fn push(&mut self, phase: usize, rates: (f64, f64), duration_ms: u64, before: u64) -> u64 {
-        let span = Span {
-            phase,
-            start_ns: self.duration_ns,
-            duration_ms,
-            from_milli_per_s: milli(rates.0),
-            to_milli_per_s: milli(rates.1),
-            before,
-            first_index: before.div_ceil(UNIT),
-        };
-        self.duration_ns += duration_ms * NS_PER_MS;
-        let after = before + (span.from_milli_per_s + span.to_milli_per_s) * duration_ms;
-        self.spans.push(span);
-        after
     }
 
     /// Arrivals in all.
     pub fn count(&self) -> u64 {
-        self.count
+        self.units.div_ceil(UNIT)
+    }
+
+    /// `N` at the end.
+    pub(super) fn units(&self) -> u64 {
+        self.units
     }
 
     /// Nanoseconds from the first arrival to the end of the last phase.
@@ -77,38 +72,70 @@ impl Timetable {
         self.duration_ns
     }
 
-    /// Intended time of arrival `index`, nanoseconds since the first; never falls with the index.
-    /// Beyond the last arrival: the end of the schedule.
-    pub fn intended_ns(&self, index: u64) -> u64 {
-        match self.span(index) {
-            Some(span) => span.start_ns + span.offset_ns(index * UNIT - span.before),
-            None => self.duration_ns,
+    /// When `N` reaches `units`, nanoseconds since the start; never falls as they grow. From the end of
+    /// the schedule on: its end.
+    pub(super) fn reached_ns(&self, units: u64) -> u64 {
+        if units >= self.units {
+            return self.duration_ns;
         }
+        let after = self.spans.partition_point(|span| span.before <= units);
+        self.spans[..after].last().map_or(0, |span| {
+            span.start_ns + span.offset_ns(units - span.before)
+        })
     }
 
-    /// Place of the phase in the schedule that arrival `index` belongs to.
-    pub fn phase_of(&self, index: u64) -> usize {
-        self.span(index)
-            .map_or_else(|| self.spans.last().map_or(0, |s| s.phase), |s| s.phase)
+    /// When each phase ends, nanoseconds since the start.
+    pub(super) fn phase_ends_ns(&self) -> &[u64] {
+        &self.phase_ends_ns
     }
 
-    /// The span an arrival falls in: the last one that starts at or before it.
-    fn span(&self, index: u64) -> Option<&Span> {
-        if index >= self.count {
-            return None;
-        }
-        let after = self.spans.partition_point(|span| span.first_index <= index);
-        self.spans[..after].last()
+    /// Place of the phase in the schedule that a time falls in; after the end: the last.
+    pub fn phase_at(&self, ns: u64) -> usize {
+        let ended = self.phase_ends_ns.partition_point(|end_ns| *end_ns <= ns);
+        ended.min(self.phase_ends_ns.len().saturating_sub(1))
     }
 }
 
+fn phase_ends_ns(schedule: &Schedule) -> Vec<u64> {
+    let lengths = schedule
+        .phases
+        .iter()
+        .map(|phase| phase.shape.duration_ms());
+    lengths
+        .scan(0, |end_ns, ms| {
+            *end_ns += ms * NS_PER_MS;
+            Some(*end_ns)
+        })
+        .collect()
+}
+
+fn units_until(layers: &[Layer], ms: u64) -> u64 {
+    layers.iter().map(|layer| layer.units_until(ms)).sum()
+}
+
 impl Span {
+    /// The sum of all layers between two neighbouring borders.
+    fn new(layers: &[Layer], from_ms: u64, to_ms: u64) -> Self {
+        let rates = layers
+            .iter()
+            .map(|layer| layer.milli_between(from_ms, to_ms));
+        let (from, to) = rates.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let before = units_until(layers, from_ms);
+        Self {
+            start_ns: from_ms * NS_PER_MS,
+            length_ms: to_ms - from_ms,
+            from_milli_per_s: from,
+            to_milli_per_s: to,
+            before,
+            units: units_until(layers, to_ms) - before,
+        }
+    }
+
     /// Time within the span at which `units` have arrived since its start.
     fn offset_ns(&self, units: u64) -> u64 {
-        let length_ns = self.duration_ms * NS_PER_MS;
+        let length_ns = self.length_ms * NS_PER_MS;
         let offset = if self.from_milli_per_s == self.to_milli_per_s {
-            let per_ms = 2 * u128::from(self.from_milli_per_s);
-            let ns = u128::from(units) * u128::from(NS_PER_MS) / per_ms.max(1);
+            let ns = u128::from(units) * u128::from(length_ns) / u128::from(self.units.max(1));
             u64::try_from(ns).unwrap_or(length_ns)
         } else {
             self.ramp_offset_ns(units)
@@ -123,187 +150,11 @@ impl Span {
         if units == 0 {
             return 0;
         }
-        let a = self.from_milli_per_s as f64;
-        let b = self.to_milli_per_s as f64;
+        let (a, b) = (self.from_milli_per_s, self.to_milli_per_s);
         let units = units as f64;
-        let root = (a * a + (b - a) * units / self.duration_ms as f64)
+        let root = (a * a + (b - a) * units / self.length_ms as f64)
             .max(0.0)
             .sqrt();
         (units / (a + root) * NS_PER_MS as f64) as u64
-    }
-}
-
-/// A phase as rates at both ends and a length.
-fn pieces(phase: &Phase) -> Vec<(f64, f64, u64)> {
-    match phase {
-        Phase::Constant {
-            rate_per_s,
-            duration_ms,
-            ..
-        } => vec![(*rate_per_s, *rate_per_s, *duration_ms)],
-        Phase::Ramp {
-            from_per_s,
-            to_per_s,
-            duration_ms,
-            ..
-        } => vec![(*from_per_s, *to_per_s, *duration_ms)],
-        Phase::Spike {
-            base_per_s,
-            peak_per_s,
-            peak_at_ms,
-            peak_ms,
-            duration_ms,
-            ..
-        } => {
-            let before = (*peak_at_ms).min(*duration_ms);
-            let peak = (*peak_ms).min(duration_ms - before);
-            vec![
-                (*base_per_s, *base_per_s, before),
-                (*peak_per_s, *peak_per_s, peak),
-                (*base_per_s, *base_per_s, duration_ms - before - peak),
-            ]
-        }
-    }
-}
-
-/// Thousandths per second; the cast takes what is no rate (negative, NaN) as 0.
-fn milli(rate_per_s: f64) -> u64 {
-    (rate_per_s * 1000.0).round() as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::load::schedule::Schedule;
-
-    fn constant(rate_per_s: f64, duration_ms: u64) -> Phase {
-        Phase::Constant {
-            name: "c".into(),
-            rate_per_s,
-            duration_ms,
-        }
-    }
-
-    fn ramp(from_per_s: f64, to_per_s: f64, duration_ms: u64) -> Phase {
-        Phase::Ramp {
-            name: "r".into(),
-            from_per_s,
-            to_per_s,
-            duration_ms,
-        }
-    }
-
-    fn spike(base_per_s: f64, peak_per_s: f64, at: u64, peak_ms: u64, duration_ms: u64) -> Phase {
-        Phase::Spike {
-            name: "s".into(),
-            base_per_s,
-            peak_per_s,
-            peak_at_ms: at,
-            peak_ms,
-            duration_ms,
-        }
-    }
-
-    #[test]
-    fn counts_are_exact() {
-        let cases: Vec<(Vec<Phase>, u64)> = vec![
-            (vec![], 0),
-            (vec![constant(0.0, 1000)], 0),
-            (vec![constant(-5.0, 1000)], 0),
-            (vec![constant(f64::NAN, 1000)], 0),
-            (vec![constant(1.0, 1000)], 1),
-            (vec![constant(20_000.0, 100)], 2_000),
-            (vec![constant(100_000.0, 60_000)], 6_000_000),
-            (vec![constant(33.333, 3_000)], 100),
-            (vec![constant(0.1, 10_000), constant(0.1, 10_000)], 2),
-            (vec![ramp(0.0, 1000.0, 1_000)], 500),
-            (vec![ramp(1000.0, 0.0, 1_000)], 500),
-            (vec![ramp(100.0, 300.0, 2_000)], 400),
-            (vec![spike(10.0, 1_000.0, 1_000, 500, 2_000)], 515),
-            (vec![spike(10.0, 1_000.0, 5_000, 500, 2_000)], 20),
-            (vec![spike(10.0, 1_000.0, 1_900, 500, 2_000)], 119),
-        ];
-        for (phases, expected) in cases {
-            let schedule = Schedule { phases };
-            assert_eq!(schedule.count(), expected, "{schedule:?}");
-        }
-    }
-
-    #[test]
-    fn times_follow_the_rate() {
-        let table = Timetable::new(&[constant(1_000.0, 1_000), constant(2_000.0, 1_000)]);
-        let cases = [
-            (0, 0, 0),
-            (1, 1_000_000, 0),
-            (999, 999_000_000, 0),
-            (1_000, 1_000_000_000, 1),
-            (1_001, 1_000_500_000, 1),
-            (2_999, 1_999_500_000, 1),
-            (3_000, 2_000_000_000, 1),
-        ];
-        for (index, ns, phase) in cases {
-            assert_eq!(table.intended_ns(index), ns, "arrival {index}");
-            assert_eq!(table.phase_of(index), phase, "arrival {index}");
-        }
-    }
-
-    #[test]
-    fn a_ramp_from_zero_reaches_a_quarter_at_half_time() {
-        let table = Timetable::new(&[ramp(0.0, 1_000.0, 2_000)]);
-        assert_eq!(table.count(), 1_000);
-        assert_eq!(table.intended_ns(250), 1_000_000_000);
-        let falling = Timetable::new(&[ramp(1_000.0, 0.0, 2_000)]);
-        assert_eq!(falling.intended_ns(750), 1_000_000_000);
-    }
-
-    #[test]
-    fn an_empty_span_holds_no_arrival() {
-        let table = Timetable::new(&[constant(0.0, 500), constant(10.0, 0), constant(10.0, 1_000)]);
-        assert_eq!(table.count(), 10);
-        assert_eq!(table.phase_of(0), 2);
-        assert_eq!(table.intended_ns(0), 500_000_000);
-    }
-
-    fn any_phase() -> impl Strategy<Value = Phase> {
-        let rate = (0_u32..50_000).prop_map(|milli| f64::from(milli) / 10.0);
-        let length = 0_u64..3_000;
-        prop_oneof![
-            (rate.clone(), length.clone()).prop_map(|(r, d)| constant(r, d)),
-            (rate.clone(), rate.clone(), length.clone()).prop_map(|(a, b, d)| ramp(a, b, d)),
-            (rate.clone(), rate, length.clone(), length.clone(), length)
-                .prop_map(|(a, b, at, peak, d)| spike(a, b, at, peak, d)),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn times_never_fall_and_stay_in_their_phase(
-            phases in proptest::collection::vec(any_phase(), 0..5)
-        ) {
-            let table = Timetable::new(&phases);
-            let mut starts = vec![0];
-            for phase in &phases {
-                starts.push(starts[starts.len() - 1] + phase.duration_ms() * NS_PER_MS);
-            }
-            let step = (table.count() / 500).max(1);
-            let mut last = 0;
-            for index in (0..table.count()).step_by(usize::try_from(step).unwrap()) {
-                let ns = table.intended_ns(index);
-                let phase = table.phase_of(index);
-                prop_assert!(ns >= last);
-                prop_assert!(starts[phase] <= ns && ns < starts[phase + 1]);
-                last = ns;
-            }
-        }
-
-        #[test]
-        fn a_phase_holds_its_rate_times_its_length(phases in proptest::collection::vec(any_phase(), 1..5)) {
-            let table = Timetable::new(&phases);
-            let exact: f64 = phases.iter().flat_map(pieces)
-                .map(|(from, to, ms)| (from + to) / 2.0 * ms as f64 / 1000.0).sum();
-            prop_assert!((table.count() as f64 - exact).abs() < 1.001);
-        }
     }
 }

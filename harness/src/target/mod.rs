@@ -2,7 +2,7 @@
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the stack (`{mysql_url}`,
 //! `{redis_seeds}`, ...), of the run (`{run}`, `{sale}`, `{port}`), or of one request (`{sku}`,
-//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`). `{{` and `}}` are literal braces.
+//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`). `{{` and `}}` are literal braces.
 
 pub mod file;
 pub mod template;
@@ -42,8 +42,12 @@ pub struct Start {
     /// GET path that answers 200 when the service can sell.
     pub ready_path: String,
     pub ready_timeout_ms: u64,
-    /// Requests that prepare and open the sale, in order; `per_sku` ones are sent once for each SKU.
+    /// Requests that prepare the sale, in order; `per_sku` ones are sent once for each SKU.
     pub prepare: Vec<PrepareRequest>,
+    /// Opens the sale, once it is prepared or `sale.opens_at_ms` into the load; without it the last prepare
+    /// request opens it.
+    #[deserr(default)]
+    pub open: Option<RequestTemplate>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
@@ -91,6 +95,18 @@ pub struct AnswerRule {
     /// recovery time is measured by the last of these.
     #[deserr(default)]
     pub outage: bool,
+    /// Another click of the same buyer may succeed; not said: as `outage`.
+    #[deserr(default)]
+    pub retryable: Option<bool>,
+    /// The refusal means that the sale has not begun or is over, so that it is nobody's demand.
+    #[deserr(default)]
+    pub outside_sale: bool,
+}
+
+impl AnswerRule {
+    pub fn is_retryable(&self) -> bool {
+        self.retryable.unwrap_or(self.outage)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr)]

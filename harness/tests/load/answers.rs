@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flashdrill::drill::plan::Plan;
 use flashdrill::history::operation::{Operation, OperationKind, Outcome};
-use flashdrill::load::population::{request_id, user_id};
+use flashdrill::load::population::{Retries, request_id, user_id};
+use flashdrill::load::spec::LoadSpec;
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -21,7 +21,7 @@ fn buys(ran: &Ran) -> impl Iterator<Item = &Operation> + Clone {
         .filter(|operation| operation.kind == OperationKind::Buy)
 }
 
-fn busy_plan() -> Plan {
+fn busy_plan() -> LoadSpec {
     let mut spec = spec(2_000.0, 500);
     spec.load.depth = 4;
     spec.population.duplicate_share = 0.3;
@@ -223,4 +223,116 @@ fn each_rule_of_the_target_is_applied() {
     let outages: u64 = ran.summary.timeline.iter().map(|i| i.outage).sum();
     assert_eq!(outages, 50);
     assert!(ran.summary.first_outage_ms < ran.summary.last_outage_ms);
+}
+
+/// Every buyer clicks up to twice more, 20 ms later.
+fn stubborn(rate_per_s: f64) -> LoadSpec {
+    let mut spec = spec(rate_per_s, 500);
+    spec.population.retries = Retries {
+        share: 1.0,
+        max: 2,
+        after_ms: 20,
+        backoff: 1.0,
+    };
+    spec
+}
+
+#[test]
+fn buyers_refused_for_the_moment_or_left_in_doubt_click_again_outside_the_schedule() {
+    for (status, outcome) in [(503, "refused:paused"), (500, "unknown:broken")] {
+        let script = Script::run(move |_| Act::Write(answer(status, r#"{"reason":"paused"}"#)));
+        let ran = ran(&stubborn(200.0), script.address);
+        let summary = &ran.summary;
+        assert_eq!((summary.offered, summary.sent), (100, 100), "{outcome}");
+        assert_eq!((summary.retries.sent, summary.retries.dropped), (200, 0));
+        assert_eq!(ran.count(outcome), 300, "{:?}", summary.outcomes);
+        assert_eq!(summary.phases[0].sent, 100);
+        assert_eq!(logged(&ran.response_log), 100, "times are the schedule's");
+        let clicks = clicks(&ran);
+        assert_eq!(clicks.len(), 100);
+        for click in clicks.values() {
+            assert_eq!(click.len(), 3);
+            for pair in click.windows(2) {
+                assert_eq!(pair[0].user, pair[1].user);
+                assert!(pair[1].intended_ns >= pair[0].completed_ns + 10_000_000);
+            }
+        }
+    }
+}
+
+/// Buys by index and key, each in the order of completion.
+fn clicks(ran: &Ran) -> HashMap<(u64, u64), Vec<&Operation>> {
+    let mut clicks: HashMap<_, Vec<&Operation>> = HashMap::new();
+    for buy in buys(ran) {
+        clicks.entry((buy.index, buy.key)).or_default().push(buy);
+    }
+    clicks
+}
+
+#[test]
+fn buyers_whose_connection_was_closed_click_again_until_they_are_served() {
+    let script = Script::run(|number| match number % 4 {
+        0 => Act::WriteAndClose(Vec::new()),
+        _ => Act::Write(answer(202, r#"{"order_id":"o"}"#)),
+    });
+    let ran = ran(&stubborn(200.0), script.address);
+    assert!(ran.summary.retries.sent > 10, "{:?}", ran.summary.retries);
+    for click in clicks(&ran).values() {
+        let (last, before) = click.split_last().unwrap();
+        assert!(before.iter().all(|one| one.outcome == Outcome::Unknown));
+        assert!(last.outcome == Outcome::Accepted || click.len() == 3);
+    }
+}
+
+#[test]
+fn an_answer_that_is_final_is_not_asked_for_again() {
+    for (status, body) in [
+        (202, r#"{"order_id":"o"}"#),
+        (409, r#"{"reason":"sold_out"}"#),
+    ] {
+        let script = Script::run(move |_| Act::Write(answer(status, body)));
+        let ran = ran(&stubborn(200.0), script.address);
+        assert_eq!((ran.summary.sent, ran.summary.retries.sent), (100, 0));
+    }
+}
+
+#[test]
+fn a_retry_that_succeeds_is_followed_up_as_a_first_click_would() {
+    // The first answer to a request id is a refusal, the second its order.
+    let script = Script::run(|number| {
+        Act::Write(match number % 2 {
+            0 => answer(503, r#"{"reason":"paused"}"#),
+            _ => answer(202, r#"{"order_id":"o"}"#),
+        })
+    });
+    // Slow enough that each buyer is done before the next comes.
+    let mut spec = stubborn(10.0);
+    spec.population.status_share = 1.0;
+    spec.population.follow_up_after_ms = 1;
+    let ran = ran(&spec, script.address);
+    let follow_ups: u64 = ran.summary.follow_ups.values().sum();
+    assert!(ran.summary.retries.sent > 0);
+    assert_eq!(follow_ups, ran.count("accepted"));
+}
+
+#[test]
+fn buyers_who_poll_ask_as_often_and_as_far_apart_as_planned() {
+    let shop = Shop::open(20);
+    let mut spec = spec(500.0, 500);
+    spec.population.status_share = 1.0;
+    spec.population.poll_max = 3;
+    spec.population.poll_every_ms = 40;
+    let ran = ran(&spec, shop.address);
+    assert_eq!(ran.count("accepted"), 60);
+    let mut polls: HashMap<u64, Vec<u64>> = HashMap::new();
+    let asked = ran.operations.iter();
+    for poll in asked.filter(|one| one.kind == OperationKind::Status) {
+        polls.entry(poll.key).or_default().push(poll.intended_ns);
+    }
+    assert_eq!(polls.len(), 60);
+    for times in polls.values_mut() {
+        times.sort_unstable();
+        let apart: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
+        assert_eq!(apart, [40_000_000, 40_000_000]);
+    }
 }

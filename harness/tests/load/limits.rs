@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flashdrill::load::LoadError;
+use flashdrill::load::endpoint::Endpoint;
 use flashdrill::load::spec::LoadSpec;
 use socket2::{Domain, Socket, Type};
 
@@ -13,7 +14,11 @@ use crate::run::{ran, spec, try_run};
 use crate::script::{Act, Script, accepted};
 
 fn refusal(spec: &LoadSpec, address: &str) -> LoadError {
-    match try_run(spec, address.parse().unwrap(), &Arc::default()) {
+    match try_run(
+        spec,
+        Endpoint::at(address.parse().unwrap()).unwrap(),
+        &Arc::default(),
+    ) {
         Ok(_) => panic!("it ran"),
         Err(error) => error,
     }
@@ -68,7 +73,8 @@ fn a_cancelled_load_says_so_and_keeps_what_it_has() {
         std::thread::sleep(Duration::from_millis(300));
         at_once.store(true, Ordering::SeqCst);
     });
-    let ran = try_run(&spec(500.0, 60_000), script.address, &cancel).unwrap();
+    let endpoint = Endpoint::at(script.address).unwrap();
+    let ran = try_run(&spec(500.0, 60_000), endpoint, &cancel).unwrap();
     canceller.join().unwrap();
     assert!(ran.summary.aborted.is_some());
     assert!(ran.summary.sent > 0 && ran.summary.sent < ran.summary.offered);

@@ -5,8 +5,10 @@
 
 mod answers;
 mod limits;
+mod loops;
 mod misbehaviour;
 mod run;
 mod script;
 mod shop;
 mod time;
+mod tls;

@@ -11,7 +11,7 @@ use flashdrill::history::operation::Operation;
 use flashdrill::history::{HistoryReader, HistoryWriter};
 use flashdrill::load::endpoint::Endpoint;
 use flashdrill::load::population::Population;
-use flashdrill::load::schedule::{Phase, Schedule};
+use flashdrill::load::schedule::{Phase, Schedule, Shape};
 use flashdrill::load::spec::{Load, LoadSpec, Loop};
 use flashdrill::load::summary::LoadSummary;
 use flashdrill::load::{LoadError, LoadJob, Progress, reason, run, timeline};
@@ -24,26 +24,21 @@ pub fn spec(rate_per_s: f64, duration_ms: u64) -> LoadSpec {
         sale: "sale".into(),
         skus: ["s0", "s1", "s2"].map(str::to_owned).into(),
         load: Load {
-            schedule: Schedule {
-                phases: vec![Phase::Constant {
-                    name: "only".into(),
+            schedule: Schedule::of(vec![Phase {
+                name: "only".into(),
+                shape: Shape::Constant {
                     rate_per_s,
                     duration_ms,
-                }],
-            },
+                },
+            }]),
             connections: 8,
             depth: 1,
             timeout_ms: 2_000,
         },
         kind: Loop::Open,
         population: Population {
-            users: 1_000_000,
-            quantity: 1,
-            duplicate_share: 0.0,
-            pay_share: 0.0,
-            cancel_share: 0.0,
-            status_share: 0.0,
             follow_up_after_ms: 50,
+            ..Population::of(1_000_000)
         },
         target: target(),
     }
@@ -98,6 +93,8 @@ fn rule(
         outcome,
         reason: reason.into(),
         outage,
+        retryable: None,
+        outside_sale: false,
     }
 }
 
@@ -123,12 +120,12 @@ impl Ran {
 }
 
 pub fn ran(spec: &LoadSpec, address: SocketAddr) -> Ran {
-    try_run(spec, address, &Arc::new(AtomicBool::new(false))).unwrap()
+    try_run(spec, Endpoint::at(address).unwrap(), &Arc::default()).unwrap()
 }
 
 pub fn try_run(
     spec: &LoadSpec,
-    address: SocketAddr,
+    endpoint: Endpoint,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Ran, LoadError> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
@@ -140,7 +137,7 @@ pub fn try_run(
     let reasons = reason::reasons(&spec.target);
     let figures = run(LoadJob {
         spec: spec.clone(),
-        endpoint: Endpoint::at(address).unwrap(),
+        endpoint,
         variables: BTreeMap::new(),
         history: Some(HistoryWriter::create(&file, spec.seed, reasons.clone()).unwrap()),
         start: Instant::now() + Duration::from_millis(50),
@@ -159,10 +156,10 @@ pub fn try_run(
 }
 
 /// Removed with everything in it.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)

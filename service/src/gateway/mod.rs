@@ -1,5 +1,6 @@
 //! HTTP: the server, the routes, the buyers' handlers, the shape of errors.
 
+mod door;
 pub mod orders;
 pub mod problem;
 pub mod reason;
@@ -9,6 +10,7 @@ pub mod server;
 use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::runtime::Handle;
 
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
@@ -20,6 +22,8 @@ use crate::store::Store;
 
 /// What the handlers work with.
 pub struct App {
+    /// Where everything runs that is more than an answer from memory.
+    pub work: Handle,
     pub shop: Shop,
     pub desk: Desk,
     pub sales: SaleDesk,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 
@@ -15,8 +15,8 @@ use crate::sale::order::OrderId;
 use crate::store::StoreError;
 
 /// `POST /v1/orders`
-pub async fn buy(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
-    let purchase: Purchase<'_> = match serde_json::from_slice(&body) {
+pub async fn buy(app: &App, body: &[u8]) -> Response<Body> {
+    let purchase: Purchase<'_> = match serde_json::from_slice(body) {
         Ok(purchase) => purchase,
         Err(error) => {
             app.metrics.answered(Reason::BadRequest);
@@ -24,8 +24,8 @@ pub async fn buy(State(app): State<Arc<App>>, body: Bytes) -> Response<Body> {
         }
     };
     match app.shop.buy(&purchase).await {
-        Answer::Queued(id) => accepted(&app, Reason::Queued, id),
-        Answer::Same(id) => accepted(&app, Reason::Duplicate, id),
+        Answer::Queued(id) => accepted(app, Reason::Queued, id),
+        Answer::Same(id) => accepted(app, Reason::Duplicate, id),
         Answer::Refused(reason) => {
             app.metrics.answered(reason);
             problem(reason)

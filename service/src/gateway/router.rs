@@ -1,18 +1,17 @@
-//! Every path of the service.
+//! The paths of the service.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post, put};
 
+use super::door::BODY_MAX;
 use super::problem::problem;
 use super::reason::Reason;
 use super::{App, orders};
 use crate::operations::{health, sales};
 
-/// Largest request body, bytes.
-const BODY_MAX: usize = 16 * 1024;
-
+/// The buy call is not among them: the [door](super::door) answers it.
 pub fn router(app: Arc<App>) -> Router {
     let operators = Router::new()
         .route("/sales/{sale}", put(sales::put_sale))
@@ -25,7 +24,6 @@ pub fn router(app: Arc<App>) -> Router {
             sales::authorise,
         ));
     Router::new()
-        .route("/v1/orders", post(orders::buy))
         .route("/v1/orders/{id}", get(orders::status))
         .route("/v1/orders/{id}/pay", post(orders::pay))
         .route("/v1/orders/{id}/cancel", post(orders::cancel))

@@ -2,15 +2,18 @@
 //! does not offer.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+
+use super::App;
+use super::door::Door;
 
 /// Open connections get this long to finish their answers at the end.
 const GRACE: Duration = Duration::from_secs(3);
@@ -19,7 +22,8 @@ const GRACE: Duration = Duration::from_secs(3);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `shutdown` resolves, then lets running answers finish.
-pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
+pub async fn serve(listener: TcpListener, app: Arc<App>, shutdown: impl Future<Output = ()>) {
+    let door = Arc::new(Door::new(app));
     let (ending, end) = watch::channel(false);
     let mut connections = JoinSet::new();
     tokio::pin!(shutdown);
@@ -27,7 +31,7 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<
         tokio::select! {
             () = &mut shutdown => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(converse(stream, router.clone(), end.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(converse(stream, Arc::clone(&door), end.clone()))),
                 Err(error) => {
                     tracing::warn!(%error, "accept failed");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -44,11 +48,11 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: impl Future<
     }
 }
 
-async fn converse(stream: TcpStream, router: Router, mut end: watch::Receiver<bool>) {
+async fn converse(stream: TcpStream, door: Arc<Door>, mut end: watch::Receiver<bool>) {
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    let service = TowerToHyperService::new(router);
+    let service = service_fn(|request| door.answer(request));
     let connection = http1::Builder::new()
         .pipeline_flush(true)
         .serve_connection(TokioIo::new(stream), service);

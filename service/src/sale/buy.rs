@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use tokio::runtime::Handle;
 
 use super::catalogue::Catalogue;
 use super::clock;
@@ -75,6 +76,8 @@ pub enum Answer {
 /// The counter of the sale.
 #[derive(Clone)]
 pub struct Shop {
+    /// Where orders are served, apart from those who ask.
+    pub work: Handle,
     pub catalogue: Arc<Catalogue>,
     pub stock: Stock,
     pub room: Arc<WaitingRoom>,
@@ -108,8 +111,10 @@ impl Shop {
             request_id: purchase.request_id.to_string(),
             at_ms: clock::now_ms(),
         };
-        let reserved =
-            tokio::spawn(async move { shop.serve(&admitted, order_id, order).await }).await;
+        let reserved = self
+            .work
+            .spawn(async move { shop.serve(&admitted, order_id, order).await })
+            .await;
         reserved.unwrap_or(Answer::Refused(Reason::QueueUnavailable))
     }
 

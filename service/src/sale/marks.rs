@@ -4,9 +4,9 @@
 //! A mark is set from an answer of Redis that may be older than a release. Each release moves the
 //! generation on, and a mark is only kept if its answer was asked for in the current generation.
 
-use std::collections::HashMap;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use papaya::HashMap;
 
 /// Users remembered at most; beyond that Redis is asked, which is slower and as right.
 const USERS_MAX: usize = 200_000;
@@ -18,13 +18,20 @@ const NO_MARK: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation(u64);
 
+/// Requests of a user for this many units or more pass the limit, as of one generation.
+#[derive(Debug, Clone, Copy)]
+struct Limited {
+    asked: Generation,
+    from: u32,
+}
+
 #[derive(Debug)]
 pub struct Marks {
     generation: AtomicU64,
     /// Requests for this many units or more are sold out.
     sold_out_from: AtomicU32,
-    /// user -> requests for this many units or more pass the limit.
-    limited_from: RwLock<HashMap<String, u32>>,
+    /// By user. Read without a lock: a writer that lost the processor would keep the whole gateway waiting.
+    limited: HashMap<String, Limited>,
 }
 
 impl Default for Marks {
@@ -32,7 +39,7 @@ impl Default for Marks {
         Self {
             generation: AtomicU64::new(0),
             sold_out_from: AtomicU32::new(NO_MARK),
-            limited_from: RwLock::default(),
+            limited: HashMap::new(),
         }
     }
 }
@@ -56,8 +63,9 @@ impl Marks {
 
     #[must_use]
     pub fn is_limited(&self, user: &str, quantity: u32) -> bool {
-        let known = self.limited_from.read().ok();
-        known.is_some_and(|users| users.get(user).is_some_and(|from| quantity >= *from))
+        let users = self.limited.pin();
+        let known = users.get(user);
+        known.is_some_and(|mark| quantity >= mark.from && mark.asked == self.generation())
     }
 
     /// Redis, asked in generation `asked`, had fewer than `quantity` units.
@@ -71,22 +79,30 @@ impl Marks {
 
     /// Redis, asked in generation `asked`, refused this user `quantity` units more.
     pub fn limited(&self, asked: Generation, user: &str, quantity: u32) {
-        let Ok(mut users) = self.limited_from.write() else {
+        let users = self.limited.pin();
+        if self.generation() != asked || users.len() >= USERS_MAX {
             return;
-        };
-        if self.generation() == asked && users.len() < USERS_MAX {
-            let from = users.entry(user.to_owned()).or_insert(quantity);
-            *from = quantity.min(*from);
         }
+        let mark = Limited {
+            asked,
+            from: quantity,
+        };
+        let lower = |known: &Limited| match known.asked == asked {
+            true => Limited {
+                asked,
+                from: quantity.min(known.from),
+            },
+            false => mark,
+        };
+        users.update_or_insert_with(user.to_owned(), lower, || mark);
     }
 
     /// Units came back: nothing that was known before holds.
     pub fn clear(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.sold_out_from.store(NO_MARK, Ordering::SeqCst);
-        if let Ok(mut users) = self.limited_from.write() {
-            users.clear();
-        }
+        // A mark that comes in behind this is of an old generation, and counts no more.
+        self.limited.pin().clear();
     }
 }
 

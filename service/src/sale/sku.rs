@@ -1,10 +1,9 @@
 //! One SKU of a sale as this node sees it: rules, gate, marks, and what is in flight.
 
-use std::collections::HashMap;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
+use papaya::HashMap;
 
 use super::marks::Marks;
 use super::order::OrderId;
@@ -61,8 +60,9 @@ pub struct Sku {
     in_flight: AtomicUsize,
     /// Orders accepted by this node or found in MySQL, by user: their requests are answered as the
     /// same order again even when the SKU is sold out. Bounded by the stock ever sold. By user, so
-    /// that refusing everybody else costs no order id.
-    accepted: RwLock<HashMap<String, Vec<OrderId>>>,
+    /// that refusing everybody else costs no order id. Read without a lock: a writer that lost the
+    /// processor would keep the whole gateway waiting.
+    accepted: HashMap<String, Vec<OrderId>>,
 }
 
 impl Sku {
@@ -80,7 +80,7 @@ impl Sku {
             verified_on: AtomicU64::new(0),
             is_suspect: AtomicBool::new(false),
             in_flight: AtomicUsize::new(0),
-            accepted: RwLock::default(),
+            accepted: HashMap::new(),
         }
     }
 
@@ -153,20 +153,23 @@ impl Sku {
     /// The id of this very request, if it was accepted before.
     #[must_use]
     pub fn accepted(&self, user: &str, order_id: impl FnOnce() -> OrderId) -> Option<OrderId> {
-        let accepted = self.accepted.read().ok()?;
+        let accepted = self.accepted.pin();
         let of_user = accepted.get(user)?;
         let order_id = order_id();
         of_user.contains(&order_id).then_some(order_id)
     }
 
     pub fn accept(&self, user: &str, order_id: OrderId) {
-        let Ok(mut accepted) = self.accepted.write() else {
-            return;
+        let with_it = |of_user: &Vec<OrderId>| {
+            let mut of_user = of_user.clone();
+            if !of_user.contains(&order_id) {
+                of_user.push(order_id);
+            }
+            of_user
         };
-        let of_user = accepted.entry(user.to_owned()).or_default();
-        if !of_user.contains(&order_id) {
-            of_user.push(order_id);
-        }
+        self.accepted
+            .pin()
+            .update_or_insert_with(user.to_owned(), with_it, || vec![order_id]);
     }
 }
 

@@ -41,6 +41,11 @@ async fn offer(args: &Args) -> Exit {
             return Exit::usage(&format!("load: {} problem(s){problems}", problems.0.len()));
         }
     };
+    if let Err(error) = offer.endpoint.knock() {
+        let at = offer.endpoint.authority();
+        let hint = format!("nothing answers at {at}: {error}; start the server first");
+        return Exit::unavailable(&hint);
+    }
     let mut word = match StopWord::listen() {
         Ok(word) => word,
         Err(error) => return Exit::internal(&error),

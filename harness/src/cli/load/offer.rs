@@ -10,7 +10,7 @@ use crate::drill::problems::Problems;
 use crate::drill::resolve::{Choices, load_plan};
 use crate::load::endpoint::{Endpoint, Trust};
 use crate::load::population::Population;
-use crate::load::schedule::{Phase, Schedule};
+use crate::load::schedule::{Phase, Schedule, Shape};
 use crate::load::spec::{Load, LoadSpec, Loop};
 use crate::target::template::Variables;
 use crate::target::{RequestTemplate, Requests, Target, file};
@@ -136,28 +136,20 @@ fn of_flags(args: &Args, variables: &Variables, problems: &mut Problems) -> Opti
         } else {
             Loop::Open
         },
-        population: Population {
-            users: args.users,
-            quantity: 1,
-            duplicate_share: 0.0,
-            pay_share: 0.0,
-            cancel_share: 0.0,
-            status_share: 0.0,
-            follow_up_after_ms: 0,
-        },
+        population: Population::of(args.users),
         target: target?,
     })
 }
 
 /// A closed loop takes the length only.
 fn schedule(args: &Args) -> Schedule {
-    Schedule {
-        phases: vec![Phase::Constant {
-            name: "load".to_owned(),
+    Schedule::of(vec![Phase {
+        name: "load".to_owned(),
+        shape: Shape::Constant {
             rate_per_s: if args.closed { 0.0 } else { args.rate },
             duration_ms: args.duration,
-        }],
-    }
+        },
+    }])
 }
 
 /// Any HTTP server: one request, its answers told by the class of their status.

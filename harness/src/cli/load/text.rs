@@ -72,10 +72,13 @@ fn answers(summary: &LoadSummary) -> String {
 }
 
 fn generator(summary: &LoadSummary) -> String {
-    format!(
-        "{:.1} µs of CPU a request; {} stalls; {}",
-        summary.generator_cpu_ms as f64 * 1e3 / summary.sent.max(1) as f64,
-        summary.strain.stalls,
-        summary.host
-    )
+    let strain = &summary.strain;
+    let cost = match summary.sent {
+        0 => String::new(),
+        sent => format!(
+            "{:.1} µs of CPU a request; ",
+            summary.generator_cpu_ms as f64 * 1e3 / sent as f64
+        ),
+    };
+    format!("{cost}{} stalls; {}", strain.stalls, summary.host)
 }

@@ -30,6 +30,9 @@ fn sending(load: &LoadSummary) -> Markup {
             dt { "Offered" } dd { (count(load.offered)) " requests in " (ms(load.duration_ms)) ", " (rate(load.offered_per_s)) "/s" }
             dt { "Sent" } dd { (count(load.sent)) " (" (percent(load.sent_share)) "), " (rate(load.sent_per_s)) "/s" }
             dt { "Late, dropped" } dd { (count(load.late)) " sent later than a tick after their time, " (count(load.dropped)) " never sent" }
+            @if load.retries.sent > 0 {
+                dt { "Clicked again" } dd { (count(load.retries.sent)) " times outside the schedule, by buyers who were not served before" }
+            }
             @if let Some(why) = &load.aborted { dt { "Cut short" } dd { b.bad { (why) } } }
             dt { "Generator" } dd { (generator(load)) }
         }

@@ -1,0 +1,140 @@
+//! From the file as written to the plan: defaults filled in, names made, cross-checks done.
+
+mod expect;
+mod faults;
+mod load;
+mod population;
+mod sale;
+mod shape;
+mod short;
+mod trace;
+
+use std::path::{Path, PathBuf};
+
+use self::short::Shrink;
+use self::trace::Traces;
+use super::file::{DrillFile, FileError, read_toml};
+use super::plan::Plan;
+use super::problems::Problems;
+use crate::target::Target;
+
+/// What the command line adds to a drill file.
+#[derive(Debug, Clone, Default)]
+pub struct Choices {
+    /// Overrides the file's seed.
+    pub seed: Option<u64>,
+    /// Shrinks the drill by its `[short]` section.
+    pub short: bool,
+    /// Unique name of the run; the sale is named after it.
+    pub run: String,
+}
+
+/// Reads a drill file and its target file and makes the plan.
+///
+/// # Errors
+/// Every mistake of both files, with the file and the key path of each.
+pub fn load_plan(path: &Path, choices: &Choices) -> Result<Plan, FileError> {
+    let mut problems = Problems::default();
+    let file = DrillFile::from_map(read_toml(path)?, &mut problems);
+    let target = file.about.as_ref().and_then(|about| {
+        let place = target_path(path, &about.target);
+        crate::target::file::load(&place)
+            .map_err(|error| problems.push("target", error.to_string()))
+            .ok()
+    });
+    let traces = traces(path, &file, &mut problems);
+    let plan = resolve(
+        &drill_name(path),
+        file,
+        target,
+        &traces,
+        choices,
+        &mut problems,
+    );
+    problems.or(plan).map_err(|problems| FileError::Wrong {
+        path: path.to_owned(),
+        problems,
+    })
+}
+
+/// The recorded loads that the drill names.
+fn traces(drill: &Path, file: &DrillFile, problems: &mut Problems) -> Traces {
+    let folder = drill.parent().unwrap_or(Path::new("."));
+    file.load
+        .as_ref()
+        .map_or_else(Traces::default, |load| Traces::read(load, folder, problems))
+}
+
+/// `redis/primary-kill` for `.../drills/redis/primary-kill.toml`.
+fn drill_name(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    match path.parent().and_then(Path::file_name) {
+        Some(group) if group != "drills" => format!("{}/{stem}", group.to_string_lossy()),
+        _ => stem.into_owned(),
+    }
+}
+
+/// Targets stand in the `targets` folder beside the drill's or one level up.
+fn target_path(drill: &Path, name: &str) -> PathBuf {
+    let file = format!("targets/{name}.toml");
+    let folder = drill.parent().unwrap_or(Path::new("."));
+    let beside = folder.join(&file);
+    if beside.exists() {
+        beside
+    } else {
+        folder.join("..").join(file)
+    }
+}
+
+fn resolve(
+    drill: &str,
+    file: DrillFile,
+    target: Option<Target>,
+    traces: &Traces,
+    choices: &Choices,
+    problems: &mut Problems,
+) -> Option<Plan> {
+    cross_check(&file, target.as_ref(), traces, problems);
+    let about = file.about?;
+    let shrink = if choices.short {
+        Shrink::by(&file.short.unwrap_or_default())
+    } else {
+        Shrink::not_at_all()
+    };
+    Some(Plan {
+        drill: drill.to_owned(),
+        title: about.title,
+        controls: about.controls,
+        seed: choices.seed.or(about.seed).unwrap_or_else(fresh_seed),
+        sale: sale::sale(&file.sale?, &choices.run, shrink),
+        load: load::load(&file.load?, traces, shrink),
+        population: population::population(&file.population?),
+        faults: file.faults?.iter().map(faults::fault).collect(),
+        expect: expect::expect(&file.expect?),
+        mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
+        target: target?,
+    })
+}
+
+/// A seed nobody chose; it is saved in the plan and printed.
+fn fresh_seed() -> u64 {
+    let now = jiff::Timestamp::now().as_nanosecond();
+    xxhash_rust::xxh3::xxh3_64(&now.to_le_bytes())
+}
+
+fn cross_check(
+    file: &DrillFile,
+    target: Option<&Target>,
+    traces: &Traces,
+    problems: &mut Problems,
+) {
+    sale::check(file, target, traces, problems);
+    if let Some(load) = &file.load {
+        load::check(load, traces, problems);
+    }
+    if let Some(population) = &file.population {
+        population::check(population, problems);
+    }
+    faults::check(file, traces, problems);
+    expect::check(file, problems);
+}
