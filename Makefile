@@ -11,7 +11,7 @@ FLASHDRILL := $(BIN)/flashdrill
 CARGO := cargo --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-mutants drill drills test prove nightly check deny clean
+.PHONY: help deps build build-mutants drill drills test prove bench nightly check deny clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,11 @@ test: build-mutants ## unit tests, tests on real servers, the drills and a mutan
 
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
+
+bench: build ## the load generator beside wrk, oha, vegeta and Goose, about ten minutes (BENCH=--short: one)
+	@compose/install-bench.sh
+	@$(CARGO) build --release -p flashbench --features goose --bins
+	@$(BIN)/flashbench run $(BENCH)
 
 nightly: check test drills prove ## everything, in full length
 

@@ -1,0 +1,128 @@
+//! wrk: closed loop, pipelining by script. It measures from the moment it sends, and adds guesses for the
+//! users who would have come at its own average pace while it was waiting.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use super::{
+    BODY, CONNECTIONS, CONTENT_TYPE, DEPTH, Latency, Load, Pace, ReadError, Tool, lines, program,
+};
+
+pub struct Wrk;
+
+impl Tool for Wrk {
+    fn name(&self) -> &'static str {
+        "wrk"
+    }
+
+    fn absent(&self) -> &'static str {
+        "not installed; Debian calls its package wrk"
+    }
+
+    fn version(&self, program: &Path) -> String {
+        program::version_in(&program::printed(program, &["-v"]))
+    }
+
+    fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
+        Ok(match load.pace {
+            Pace::Closed | Pace::Pipelined => Some(command(program, load)?),
+            Pace::Paced { .. } => None,
+        })
+    }
+
+    fn latency(&self, _: &Path, _: &Load<'_>, printed: &str) -> Result<Latency, ReadError> {
+        lines::read(printed)
+    }
+}
+
+/// What wrk and its descendants have in common. They take whole seconds only.
+pub(super) fn command(program: &Path, load: &Load<'_>) -> io::Result<Command> {
+    let script = load.file("wrk.lua", &script(load.pace))?;
+    let seconds = load.duration_ms.div_ceil(1000);
+    let mut command = Command::new(program);
+    command
+        .args(["-t1", &format!("-c{CONNECTIONS}"), &format!("-d{seconds}s")])
+        .arg("-s")
+        .arg(script)
+        .arg(load.url);
+    Ok(command)
+}
+
+/// Without a `request` function wrk builds the request once and never calls Lua while it sends.
+fn script(pace: Pace) -> String {
+    let pipeline = format!(
+        "init = function(args)
+  local requests = {{}}
+  for i = 1, {DEPTH} do requests[i] = wrk.format() end
+  pipelined = table.concat(requests)
+end
+request = function() return pipelined end
+"
+    );
+    let shares = lines::percents();
+    format!(
+        "wrk.method = 'POST'
+wrk.body = '{BODY}'
+wrk.headers['Content-Type'] = '{CONTENT_TYPE}'
+{}done = function(summary, latency, requests)
+  for _, share in ipairs({{ {shares} }}) do
+    print(string.format('latency_us %g %d', share, latency:percentile(share)))
+  end
+end
+",
+        if pace == Pace::Pipelined {
+            &pipeline
+        } else {
+            ""
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::arguments;
+    use super::*;
+
+    const PRINTED: &str = "\
+Running 2s test @ http://127.0.0.1:55611/buy
+  1 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.85ms    2.14ms  13.07ms   85.48%
+    Req/Sec    45.19k     8.74k   64.72k    65.00%
+  90571 requests in 2.02s, 11.14MB read
+Requests/sec:  44942.32
+Transfer/sec:      5.53MB
+latency_us 50 568
+latency_us 75 2835
+latency_us 90 4851
+latency_us 95 6359
+latency_us 99 9242
+latency_us 99.9 12424
+latency_us 99.99 13013
+";
+
+    #[test]
+    fn the_script_s_lines_are_read() {
+        let latency = lines::read(PRINTED).unwrap();
+        let figures = [latency.p50_us, latency.p99_us, latency.p999_us];
+        assert_eq!(figures.map(|us| us as u64), [568, 9242, 12424]);
+        assert_eq!(latency.curve.points().len(), 7);
+    }
+
+    #[test]
+    fn it_cannot_pace() {
+        assert!(
+            arguments(&Wrk, Pace::Closed)
+                .unwrap()
+                .starts_with("-t1 -c64 -d5s -s ")
+        );
+        assert_eq!(arguments(&Wrk, Pace::Paced { per_s: 5 }), None);
+    }
+
+    #[test]
+    fn only_the_pipelining_script_is_called_for_each_request() {
+        assert!(script(Pace::Pipelined).contains("for i = 1, 16 do"));
+        assert!(!script(Pace::Closed).contains("request ="));
+    }
+}
