@@ -6,6 +6,7 @@ use std::ops::Range;
 use httparse::{Header, ParserConfig, Response, Status};
 
 use super::chunks;
+use super::heads::Heads;
 
 /// No answer of a buy call comes near this; what does is not HTTP that we can follow.
 pub(super) const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -43,10 +44,10 @@ enum Framing {
 
 /// Reads the answer at the start of `buffer`; joins the chunks of a chunked body in place once it
 /// is complete. `ended`: the server has closed, no byte will follow. Interim answers (1xx) are skipped.
-pub fn parse(buffer: &mut [u8], ended: bool) -> Parsed {
+pub fn parse(buffer: &mut [u8], ended: bool, heads: &mut Heads) -> Parsed {
     let mut start = 0;
     loop {
-        let head = match head(&buffer[start..]) {
+        let head = match heads.head(&buffer[start..]) {
             Ok(Some(head)) => head,
             Ok(None) => return incomplete(buffer),
             Err(()) => return Parsed::Bad,
@@ -79,15 +80,18 @@ fn incomplete(buffer: &[u8]) -> Parsed {
     }
 }
 
-struct Head {
+/// Everything about an answer but its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
     status: u16,
-    len: usize,
+    /// Bytes up to the body.
+    pub len: usize,
     framing: Framing,
     closes: bool,
 }
 
 /// None: the head is not complete yet.
-fn head(buffer: &[u8]) -> Result<Option<Head>, ()> {
+pub(super) fn parse_head(buffer: &[u8]) -> Result<Option<Head>, ()> {
     // Left unset: clearing 64 headers for each answer would cost more than parsing it.
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut response = Response::new(&mut []);
@@ -161,7 +165,7 @@ mod tests {
 
     fn whole(text: &str, ended: bool) -> Option<(u16, String, usize, bool)> {
         let mut buffer = text.as_bytes().to_vec();
-        match parse(&mut buffer, ended) {
+        match parse(&mut buffer, ended, &mut Heads::default()) {
             Parsed::Whole(answer) => Some((
                 answer.status,
                 String::from_utf8_lossy(&buffer[answer.body]).into_owned(),
@@ -221,7 +225,7 @@ mod tests {
             for end in 1..text.len() {
                 let mut part = text.as_bytes()[..end].to_vec();
                 assert_eq!(
-                    parse(&mut part, false),
+                    parse(&mut part, false, &mut Heads::default()),
                     Parsed::Partial,
                     "{text} cut at {end}"
                 );
@@ -251,7 +255,11 @@ mod tests {
         ];
         for text in cases {
             let mut buffer = text.as_bytes().to_vec();
-            assert_eq!(parse(&mut buffer, false), Parsed::Bad, "{text}");
+            assert_eq!(
+                parse(&mut buffer, false, &mut Heads::default()),
+                Parsed::Bad,
+                "{text}"
+            );
         }
     }
 
@@ -259,6 +267,9 @@ mod tests {
     fn an_answer_without_end_is_bad() {
         let mut buffer = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
         buffer.resize(ANSWER_BYTES_MAX + 1, b'x');
-        assert_eq!(parse(&mut buffer, false), Parsed::Bad);
+        assert_eq!(
+            parse(&mut buffer, false, &mut Heads::default()),
+            Parsed::Bad
+        );
     }
 }

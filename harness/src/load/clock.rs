@@ -75,9 +75,9 @@ impl Clock {
     }
 }
 
-/// The length of a tick for a load of this mean rate.
-pub fn tick_ns(mean_per_s: u64) -> u64 {
-    if mean_per_s >= DENSE_PER_S {
+/// The length of a tick for a load of this mean rate; None: as fast as the server answers.
+pub fn tick_ns(mean_per_s: Option<u64>) -> u64 {
+    if mean_per_s.is_none_or(|rate| rate >= DENSE_PER_S) {
         DENSE_TICK_NS
     } else {
         TICK_NS

@@ -10,6 +10,7 @@ use mio::{Registry, Token};
 use super::answer::{Parsed, parse};
 use super::endpoint::Endpoint;
 use super::flight::Flight;
+use super::heads::Heads;
 use super::inbox::Inbox;
 use super::reason::Ending;
 use super::wire::{Opening, Wire};
@@ -179,8 +180,8 @@ impl Connection {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return Err(Ending::Reset),
             };
-            let received = inbox.received(self.leftover.len() + count);
-            self.take_answers(received, count == 0, &mut answered)?;
+            let (received, heads) = inbox.received(self.leftover.len() + count);
+            self.take_answers(received, heads, count == 0, &mut answered)?;
             // A short read has emptied the socket; asking again would only be told so.
             if count < space_len && short_is_all {
                 return Ok(());
@@ -191,13 +192,14 @@ impl Connection {
     fn take_answers(
         &mut self,
         received: &mut [u8],
+        heads: &mut Heads,
         ended: bool,
         answered: &mut impl FnMut(&Flight, u16, &[u8]),
     ) -> Result<(), Ending> {
         let mut at = 0;
         while at < received.len() {
             let rest = &mut received[at..];
-            match parse(rest, ended) {
+            match parse(rest, ended, heads) {
                 Parsed::Whole(answer) => {
                     let flight = self.flights.pop_front().ok_or(Ending::BadAnswer)?;
                     answered(&flight, answer.status, &rest[answer.body]);

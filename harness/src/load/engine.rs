@@ -20,6 +20,7 @@ use super::progress::Progress;
 use super::reason::reasons;
 use super::recorder::{Recorder, RunFigures};
 use super::source::Source;
+use super::spec::Loop;
 use super::strain::{Left, Strain};
 use crate::history::operation::OperationKind;
 
@@ -58,7 +59,10 @@ impl Engine {
         let reasons = reasons(&spec.target);
         let sku_count = u32::try_from(spec.skus.len()).unwrap_or(u32::MAX);
         let source = Source::new(spec.kind, &load.schedule, spec.seed);
-        let mean_per_s = load.schedule.count() * 1_000 / load.schedule.duration_ms().max(1);
+        let mean_per_s = match spec.kind {
+            Loop::Open => Some(load.schedule.count() * 1_000 / load.schedule.duration_ms().max(1)),
+            Loop::Closed => None,
+        };
         Ok(Self {
             clock: Clock::starting_at(job.start)?,
             images: Images::new(spec, &job.variables, &job.endpoint.authority)?,

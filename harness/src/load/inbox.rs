@@ -1,5 +1,7 @@
 //! The buffer that all connections read into, one after the other.
 
+use super::heads::Heads;
+
 /// Takes what any socket holds at once in the normal case.
 const READ_BYTES: usize = 256 << 10;
 
@@ -7,12 +9,14 @@ const READ_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Inbox {
     bytes: Vec<u8>,
+    heads: Heads,
 }
 
 impl Inbox {
     pub fn new() -> Self {
         Self {
             bytes: vec![0; READ_BYTES],
+            heads: Heads::default(),
         }
     }
 
@@ -26,8 +30,8 @@ impl Inbox {
         &mut self.bytes[leftover.len()..]
     }
 
-    /// The first `len` bytes: what was left over and what was read behind it.
-    pub fn received(&mut self, len: usize) -> &mut [u8] {
-        &mut self.bytes[..len]
+    /// The first `len` bytes: what was left over and what was read behind it. And the heads of answers before.
+    pub fn received(&mut self, len: usize) -> (&mut [u8], &mut Heads) {
+        (&mut self.bytes[..len], &mut self.heads)
     }
 }

@@ -18,6 +18,7 @@ mod error;
 pub mod figures;
 mod flight;
 mod follow_up;
+mod heads;
 pub mod host;
 mod images;
 mod inbox;
