@@ -26,8 +26,8 @@ build: deps ## build flashdrill and the bundled service
 build-mutants: build ## build the service's broken variants too
 	@$(CARGO) build --release --workspace --features flashsale/mutants --bin flashsale-mutants
 
-drill: build ## run the flagship drill and print the verdict and the report's place
-	@$(FLASHDRILL) drill run drills/redis/primary-kill.toml
+drill: build ## run the flagship with a primary killed at half time, at the rate that this machine holds
+	@$(FLASHDRILL) drill run --fit drills/baseline/flagship-kill.toml
 
 drills: build ## run every drill
 	@$(FLASHDRILL) drill run --all

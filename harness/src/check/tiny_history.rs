@@ -296,6 +296,7 @@ pub fn plan() -> Plan {
             connections: 1,
             depth: 1,
             timeout_ms: 1_000,
+            fitted: None,
         },
         population: Population::of(100),
         journeys: None,

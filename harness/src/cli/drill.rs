@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::exit::Exit;
 use super::session::Session;
 use crate::check::Verdict;
+use crate::drill::fit::Fit;
 use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
 use crate::drill::resolve::{Choices, load_plan};
@@ -37,6 +38,9 @@ pub struct RunArgs {
     /// Shrink rate and duration by each drill's [short] section.
     #[arg(long)]
     short: bool,
+    /// Try the full rate first, and run at what this machine holds if that is less; the report says so.
+    #[arg(long)]
+    fit: bool,
     /// Root of every random stream; overrides the file's seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -49,6 +53,16 @@ pub struct RunArgs {
     /// Where the run folder is made.
     #[arg(long, default_value = "results")]
     results: PathBuf,
+}
+
+impl RunArgs {
+    fn fit(&self) -> Fit {
+        if self.fit {
+            Fit::ToMachine
+        } else {
+            Fit::AsWritten
+        }
+    }
 }
 
 pub async fn run(command: DrillCommand) -> Exit {
@@ -105,7 +119,7 @@ async fn run_all(args: &RunArgs) -> Exit {
         Ok(plans) => plans,
         Err(exit) => return exit,
     };
-    let session = match Session::start(&args.results).await {
+    let session = match Session::start(&args.results, args.fit()).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };

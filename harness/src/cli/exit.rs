@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 
 use crate::check::Verdict;
+use crate::drill::fit::FitError;
 use crate::drill::prepare::PrepareError;
 use crate::drill::run::RunError;
 
@@ -40,7 +41,9 @@ impl Exit {
     /// The code for a run that was not carried through.
     pub fn of_run_error(error: &RunError) -> Self {
         match error {
-            RunError::File(_) | RunError::Prepare(PrepareError::Template(_)) => Self::usage(error),
+            RunError::File(_)
+            | RunError::Prepare(PrepareError::Template(_))
+            | RunError::Fit(FitError::NoOpen { .. }) => Self::usage(error),
             RunError::Environment(_) | RunError::Prepare(_) => Self::unavailable(error),
             _ => Self::internal(error),
         }

@@ -7,6 +7,7 @@ use clap::Args as ClapArgs;
 use super::exit::Exit;
 use super::session::Session;
 use crate::drill::catalogue;
+use crate::drill::fit::Fit;
 use crate::prove::{self, Order};
 
 #[derive(Debug, ClapArgs)]
@@ -55,7 +56,7 @@ pub async fn run(args: Args) -> Exit {
         Ok(jobs) => jobs,
         Err(error) => return Exit::usage(&error),
     };
-    let session = match Session::start(&args.results).await {
+    let session = match Session::start(&args.results, Fit::AsWritten).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::exit::Exit;
 use super::stop_word::StopWord;
 use super::terminal::Terminal;
+use crate::drill::fit::Fit;
 use crate::drill::narrate::Narrate;
 use crate::drill::run::Bench;
 use crate::environment::{Stack, StackOptions};
@@ -23,7 +24,7 @@ impl Session {
     ///
     /// # Errors
     /// The exit code, after the reason was printed.
-    pub async fn start(results: &Path) -> Result<Self, Exit> {
+    pub async fn start(results: &Path, fit: Fit) -> Result<Self, Exit> {
         let narrate: Arc<dyn Narrate> = Arc::new(Terminal::new());
         let bin_dir = bin_dir().map_err(|error| Exit::internal(&error))?;
         let logs = results.join("stack-logs");
@@ -44,6 +45,7 @@ impl Session {
         let bench = Bench {
             results: results.to_owned(),
             bin_dir,
+            fit,
             narrate,
             cancel,
         };

@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod file;
+pub mod fit;
 pub mod folder;
 pub mod judge;
 pub mod narrate;

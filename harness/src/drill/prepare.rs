@@ -139,7 +139,7 @@ fn filled(
         .collect()
 }
 
-/// Sends the target's prepare requests, and opens the sale unless that is for later.
+/// Sends the target's prepare requests.
 ///
 /// # Errors
 /// The first request that is not answered with success.
@@ -157,9 +157,6 @@ pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), Prepar
             variables.insert("stock".to_owned(), sku.stock.to_string());
             send(&client, service, &step.request, &variables).await?;
         }
-    }
-    if plan.sale.opens_at_ms == 0 {
-        open_sale(prepared, plan).await?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::file::FileError;
+use super::fit::{self, Fit, FitError};
 use super::folder::{FolderError, RunFolder};
 use super::judge::{Finished, JudgeError, RunAbout, judge_folder};
 use super::narrate::Narrate;
@@ -26,6 +27,7 @@ pub struct Bench {
     pub results: PathBuf,
     /// Where the service's binaries are.
     pub bin_dir: PathBuf,
+    pub fit: Fit,
     pub narrate: Arc<dyn Narrate>,
     /// Set by Ctrl-C: load stops, faults are healed, evidence is saved, the verdict is inconclusive.
     pub cancel: Arc<AtomicBool>,
@@ -38,6 +40,8 @@ pub enum RunError {
     Environment(#[from] EnvironmentError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
     #[error(transparent)]
     Sell(#[from] SellError),
     #[error(transparent)]
@@ -91,6 +95,14 @@ async fn collect(
     folder: &RunFolder,
 ) -> Result<(), RunError> {
     prepare::prepare_sale(prepared, plan).await?;
+    let plan = &match bench.fit {
+        Fit::AsWritten => plan.clone(),
+        Fit::ToMachine => fit::fitted(plan, prepared, bench).await?,
+    };
+    folder.save(RunFolder::PLAN, plan)?;
+    if plan.sale.opens_at_ms == 0 {
+        prepare::open_sale(prepared, plan).await?;
+    }
     let mut reader = prepare::store_reader(prepared, plan)?;
     let backlog = async || backlog(stack, plan, prepared).await;
     let start = reader.read_all(&backlog).await;

@@ -98,13 +98,15 @@ pub fn tighten_timer_slack() -> Result<(), Errno> {
 /// Lets the calling thread go before all others: the schedule must hold while servers on the same machine want all
 /// of it, as it would from a machine of its own. It sleeps between ticks, so it cannot keep others out. Without
 /// the right to (an ordinary user), it stays as it is: a schedule that then cannot be held shows as lag, and makes
-/// the run inconclusive.
-pub fn raise_priority() {
+/// the run inconclusive. Says whether it does.
+pub fn raise_priority() -> bool {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let raised = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
     if let Err(error) = raised {
         tracing::debug!(?error, "the load thread keeps its priority");
+        return false;
     }
+    true
 }
 
 /// CPU that the calling thread has used, nanoseconds.

@@ -88,7 +88,7 @@ impl Engine {
     /// timed out, each follow-up sent. Hands the recorder on with the figures of the run.
     pub fn run(mut self) -> Result<(Recorder, RunFigures), LoadError> {
         clock::tighten_timer_slack()?;
-        clock::raise_priority();
+        self.strain.goes_first = clock::raise_priority();
         let cpu_before_ns = clock::thread_cpu_ns();
         let host_before = HostClock::read();
         while !self.over() {
@@ -124,7 +124,7 @@ impl Engine {
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
         let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
-        self.strain.worked(took_ns, self.left());
+        self.strain.worked(took_ns, self.tick_ns, self.left());
         Ok(())
     }
 

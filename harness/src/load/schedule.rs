@@ -100,6 +100,42 @@ impl Shape {
     }
 }
 
+impl Shape {
+    fn scale(&mut self, share: f64) {
+        let mut rates: Vec<&mut f64> = match self {
+            Self::Constant { rate_per_s, .. } => vec![rate_per_s],
+            Self::Ramp {
+                from_per_s,
+                to_per_s,
+                ..
+            }
+            | Self::Steps {
+                from_per_s,
+                to_per_s,
+                ..
+            } => vec![from_per_s, to_per_s],
+            Self::Spike {
+                base_per_s,
+                peak_per_s,
+                ..
+            } => vec![base_per_s, peak_per_s],
+            Self::Cliff {
+                before_per_s,
+                peak_per_s,
+                after_per_s,
+                ..
+            } => vec![before_per_s, peak_per_s, after_per_s],
+            Self::Trace { points, .. } => {
+                for (_, requests) in points {
+                    *requests = (*requests as f64 * share).round() as u64;
+                }
+                vec![]
+            }
+        };
+        rates.iter_mut().for_each(|rate| **rate *= share);
+    }
+}
+
 impl Schedule {
     /// Phases alone, with arrivals at equal distances.
     pub fn of(phases: Vec<Phase>) -> Self {
@@ -108,6 +144,15 @@ impl Schedule {
             on_top: Vec::new(),
             arrivals: ArrivalProcess::Even,
         }
+    }
+
+    /// The same with all rates at a share of what they are.
+    pub fn at_share(&self, share: f64) -> Self {
+        let mut schedule = self.clone();
+        let phases = schedule.phases.iter_mut().map(|phase| &mut phase.shape);
+        let on_top = schedule.on_top.iter_mut().map(|one| &mut one.shape);
+        phases.chain(on_top).for_each(|shape| shape.scale(share));
+        schedule
     }
 
     /// The rates worked out; do this once and ask it for times.

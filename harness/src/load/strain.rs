@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::TICK_NS;
 use super::host::HostUse;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -13,6 +12,9 @@ const STALL_NS: u64 = NS_PER_MS;
 /// may overlap.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strain {
+    /// The generator's thread went before all others (it asks; the system may refuse).
+    #[serde(default)]
+    pub goes_first: bool,
     /// Wake-ups that came 1 ms or more late.
     pub stalls: u64,
     /// Time slept beyond the wanted wake-up in all stalls, and in the longest.
@@ -47,10 +49,10 @@ impl Strain {
         }
     }
 
-    /// The work of a tick took this long.
-    pub fn worked(&mut self, took_ns: u64, left: Left) {
-        self.overrun_ns += took_ns.saturating_sub(TICK_NS);
-        let ns = took_ns.max(TICK_NS);
+    /// The work of a tick of `tick_ns` took this long.
+    pub fn worked(&mut self, took_ns: u64, tick_ns: u64, left: Left) {
+        self.overrun_ns += took_ns.saturating_sub(tick_ns);
+        let ns = took_ns.max(tick_ns);
         match left {
             Left::Nothing => {}
             Left::WithoutConnection => self.no_connection_ns += ns,
@@ -60,6 +62,7 @@ impl Strain {
 
     /// Adds what another generator went through at the same time.
     pub fn add(&mut self, other: &Self) {
+        self.goes_first &= other.goes_first;
         self.stalls += other.stalls;
         self.stalled_ns += other.stalled_ns;
         self.stalled_ns_max = self.stalled_ns_max.max(other.stalled_ns_max);
@@ -90,7 +93,12 @@ impl Strain {
             (
                 self.stalled_ns,
                 format!(
-                    "the generator was woken late {} times, {} ms in all, {} ms at worst: {host}",
+                    "the generator{} was woken late {} times, {} ms in all, {} ms at worst: {host}",
+                    if self.goes_first {
+                        ""
+                    } else {
+                        ", without real-time priority,"
+                    },
                     self.stalls,
                     ms(self.stalled_ns),
                     ms(self.stalled_ns_max)
@@ -122,6 +130,7 @@ impl Strain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::clock::TICK_NS;
 
     const MS: i64 = NS_PER_MS as i64;
 
@@ -134,14 +143,14 @@ mod tests {
         strain.woke(0, MS / 2);
         assert_eq!(strain, none, "half a millisecond is no stall");
         strain.woke(0, 30 * MS);
-        strain.worked(NS_PER_MS, Left::Nothing);
+        strain.worked(NS_PER_MS, TICK_NS, Left::Nothing);
         let cause = strain.cause(&host).unwrap();
         assert!(
             cause.contains("woken late 1 times, 30 ms in all"),
             "{cause}"
         );
         for _ in 0..400 {
-            strain.worked(TICK_NS, Left::WithoutRoom);
+            strain.worked(TICK_NS, TICK_NS, Left::WithoutRoom);
         }
         let cause = strain.cause(&host).unwrap();
         assert!(
@@ -149,7 +158,7 @@ mod tests {
             "{cause}"
         );
         for _ in 0..450 {
-            strain.worked(TICK_NS, Left::WithoutConnection);
+            strain.worked(TICK_NS, TICK_NS, Left::WithoutConnection);
         }
         let cause = strain.cause(&host).unwrap();
         assert!(cause.contains("no connection stood for 45 ms"), "{cause}");

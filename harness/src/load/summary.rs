@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
-use super::figures::{Figures, PhaseFigures, sum};
+use super::figures::{Figures, Generator, PhaseFigures, sum};
 use super::host::HostUse;
 use super::latency::PhaseTimes;
 use super::strain::Strain;
@@ -182,10 +182,7 @@ impl Figures {
             .iter()
             .map(PhaseFigures::all_responses)
             .collect();
-        let mut strain = Strain::default();
-        for generator in &self.generators {
-            strain.add(&generator.strain);
-        }
+        let strain = all_strain(&self.generators);
         let host = self
             .generators
             .first()
@@ -217,6 +214,13 @@ impl Figures {
             host,
         }
     }
+}
+
+fn all_strain(generators: &[Generator]) -> Strain {
+    let mut each = generators.iter().map(|one| &one.strain);
+    let mut all = each.next().cloned().unwrap_or_default();
+    each.for_each(|one| all.add(one));
+    all
 }
 
 fn per_second(count: u64, ms: u64) -> f64 {

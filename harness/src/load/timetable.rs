@@ -62,6 +62,15 @@ impl Timetable {
         self.units.div_ceil(UNIT)
     }
 
+    /// The highest rate of the schedule.
+    pub fn peak_per_s(&self) -> f64 {
+        let rates = self
+            .spans
+            .iter()
+            .flat_map(|span| [span.from_milli_per_s, span.to_milli_per_s]);
+        rates.fold(0.0, f64::max) / 1e3
+    }
+
     /// `N` at the end.
     pub(super) fn units(&self) -> u64 {
         self.units

@@ -7,6 +7,7 @@ use crate::check::Verdict;
 use crate::faults::FaultEvent;
 use crate::figures::{count, ms, percent, rate, us, words};
 use crate::journeys::JourneySummary;
+use crate::load::summary::LoadSummary;
 
 /// About ten lines of plain text; `run_dir` is where the evidence is.
 pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
@@ -24,6 +25,8 @@ pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
     lines.push(line("sale", &sale(input)));
     lines.push(line("buyers", &buyers(input)));
     lines.push(line("load", &load(input)));
+    let fitted = plan.load.fitted.iter();
+    lines.extend(fitted.map(|fitted| line("fitted", &fitted.to_string())));
     let journeys = input.evidence.journeys.as_ref();
     lines.extend(journeys.map(|one| line("journeys", &self::journeys(one))));
     lines.extend(
@@ -87,10 +90,22 @@ fn load(input: &ReportInput<'_>) -> String {
         "{}/s offered, {} sent, lag p99 {}, response p50 {} p99 {}",
         rate(load.offered_per_s),
         percent(load.sent_share),
-        us(load.schedule_lag_us.p99),
+        lag(load),
         us(load.response_us.p50),
         us(load.response_us.p99)
     )
+}
+
+/// Of each phase where there are several: the opening of a sale is another matter than what follows.
+fn lag(load: &LoadSummary) -> String {
+    match load.phases.as_slice() {
+        [] | [_] => us(load.schedule_lag_us.p99),
+        phases => phases
+            .iter()
+            .map(|phase| format!("{} ({})", us(phase.schedule_lag_us.p99), phase.name))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
 }
 
 /// Ends that nobody came to are left out.

@@ -8,7 +8,8 @@ use super::ReportInput;
 use crate::check::{CheckResult, Recovery, Tally, Verdict};
 use crate::faults::FaultEvent;
 use crate::journeys::JourneySummary;
-use crate::load::summary::LoadSummary;
+use crate::load::spec::Fitted;
+use crate::load::summary::{LoadSummary, PhaseSummary};
 
 /// The file as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,11 @@ pub struct LoadFigures {
     pub schedule_lag_us_p99: u64,
     pub response_us_p50: u64,
     pub response_us_p99: u64,
+    pub phases: Vec<PhaseSummary>,
+    /// Null: the rates are the drill's own.
+    pub fitted: Option<Fitted>,
+    /// What kept the generator from its schedule most; null: nothing to speak of.
+    pub held_up_by: Option<String>,
 }
 
 impl VerdictFile {
@@ -68,7 +74,7 @@ impl VerdictFile {
             seed: evidence.plan.seed,
             mutant: input.mutant.map(str::to_owned),
             checks: judgement.checks.clone(),
-            load: LoadFigures::new(&evidence.load),
+            load: LoadFigures::new(&evidence.load, evidence.plan.load.fitted.clone()),
             journeys: evidence.journeys.clone(),
             faults: evidence.faults.clone(),
             recovery_ms: judgement.recovery_ms,
@@ -81,7 +87,7 @@ impl VerdictFile {
 }
 
 impl LoadFigures {
-    fn new(load: &LoadSummary) -> Self {
+    fn new(load: &LoadSummary, fitted: Option<Fitted>) -> Self {
         Self {
             offered: load.offered,
             sent: load.sent,
@@ -93,6 +99,9 @@ impl LoadFigures {
             schedule_lag_us_p99: load.schedule_lag_us.p99,
             response_us_p50: load.response_us.p50,
             response_us_p99: load.response_us.p99,
+            phases: load.phases.clone(),
+            fitted,
+            held_up_by: load.held_up_by.clone(),
         }
     }
 }

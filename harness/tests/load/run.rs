@@ -34,6 +34,7 @@ pub fn spec(rate_per_s: f64, duration_ms: u64) -> LoadSpec {
             connections: 8,
             depth: 1,
             timeout_ms: 2_000,
+            fitted: None,
         },
         kind: Loop::Open,
         population: Population {

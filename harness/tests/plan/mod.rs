@@ -29,6 +29,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             connections: 1,
             depth: 1,
             timeout_ms: 1_000,
+            fitted: None,
         },
         population: Population::of(1),
         journeys: None,

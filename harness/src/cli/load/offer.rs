@@ -130,6 +130,7 @@ fn of_flags(args: &Args, variables: &Variables, problems: &mut Problems) -> Opti
             connections: args.connections,
             depth: args.depth,
             timeout_ms: args.timeout,
+            fitted: None,
         },
         kind: if args.closed {
             Loop::Closed

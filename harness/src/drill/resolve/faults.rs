@@ -2,6 +2,7 @@
 
 use super::load::end_ms;
 use super::sale::sku_id;
+use super::short::Shrink;
 use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
 use crate::drill::plan::PlannedFault;
@@ -37,43 +38,38 @@ fn place(section: &FaultSection) -> (u64, Option<u32>) {
     }
 }
 
-pub fn fault(section: &FaultSection) -> PlannedFault {
+/// When a fault comes shrinks with the load; how long it takes is the servers' affair and does not.
+pub fn fault(section: &FaultSection, shrink: Shrink) -> PlannedFault {
+    let (at_ms, _) = place(section);
+    PlannedFault {
+        at_ms: shrink.at(at_ms),
+        fault: kind(section),
+    }
+}
+
+fn kind(section: &FaultSection) -> Fault {
     match *section {
         FaultSection::RedisPrimaryKill {
-            at_ms,
             sku,
             cut_replication_ms,
             restart_after_ms,
-        } => {
-            let sku = sku_id(sku.get());
-            let restart_after_ms = restart_after_ms.get().into();
-            let fault = Fault::RedisPrimaryKill {
-                sku,
-                cut_replication_ms,
-                restart_after_ms,
-            };
-            PlannedFault { at_ms, fault }
-        }
+            ..
+        } => Fault::RedisPrimaryKill {
+            sku: sku_id(sku.get()),
+            cut_replication_ms,
+            restart_after_ms: restart_after_ms.get().into(),
+        },
         FaultSection::BrokerKill {
-            at_ms,
             cut_requests_ms,
             restart_after_ms,
-        } => {
-            let restart_after_ms = restart_after_ms.get().into();
-            PlannedFault {
-                at_ms,
-                fault: Fault::BrokerKill {
-                    cut_requests_ms,
-                    restart_after_ms,
-                },
-            }
-        }
-        FaultSection::CacheStockRaise { at_ms, sku, units } => {
-            let fault = Fault::CacheStockRaise {
-                sku: sku_id(sku.get()),
-                units: units.get(),
-            };
-            PlannedFault { at_ms, fault }
-        }
+            ..
+        } => Fault::BrokerKill {
+            cut_requests_ms,
+            restart_after_ms: restart_after_ms.get().into(),
+        },
+        FaultSection::CacheStockRaise { sku, units, .. } => Fault::CacheStockRaise {
+            sku: sku_id(sku.get()),
+            units: units.get(),
+        },
     }
 }

@@ -101,5 +101,6 @@ pub fn load(section: &LoadSection, traces: &Traces, shrink: Shrink) -> Load {
         connections: section.connections.get(),
         depth: section.depth.get(),
         timeout_ms: section.timeout_ms.get().into(),
+        fitted: None,
     }
 }

@@ -113,7 +113,11 @@ fn resolve(
         journeys: file
             .journeys
             .map(|section| journeys::journeys(&section, shrink)),
-        faults: file.faults?.iter().map(faults::fault).collect(),
+        faults: file
+            .faults?
+            .iter()
+            .map(|section| faults::fault(section, shrink))
+            .collect(),
         expect: expect::expect(&file.expect?),
         mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
         target: target?,

@@ -13,6 +13,7 @@ pub fn section(input: &ReportInput<'_>) -> Markup {
     html! {
         section {
             h2 { "Load" }
+            @if let Some(fitted) = &input.evidence.plan.load.fitted { p.bad { (fitted.to_string()) } }
             (sending(load))
             (latencies(load))
             @if !load.phases.is_empty() { (phases(load)) }
@@ -29,21 +30,31 @@ fn sending(load: &LoadSummary) -> Markup {
         dl {
             dt { "Offered" } dd { (count(load.offered)) " requests in " (ms(load.duration_ms)) ", " (rate(load.offered_per_s)) "/s" }
             dt { "Sent" } dd { (count(load.sent)) " (" (percent(load.sent_share)) "), " (rate(load.sent_per_s)) "/s" }
-            dt { "Late, dropped" } dd { (count(load.late)) " sent later than a tick after their time, " (count(load.dropped)) " never sent" }
+            dt { "Late, dropped" } dd { (count(load.late)) " sent more than 1 ms after their time, " (count(load.dropped)) " never sent" }
             @if load.retries.sent > 0 {
                 dt { "Clicked again" } dd { (count(load.retries.sent)) " times outside the schedule, by buyers who were not served before" }
             }
             @if let Some(why) = &load.aborted { dt { "Cut short" } dd { b.bad { (why) } } }
             dt { "Generator" } dd { (generator(load)) }
+            dt { "Machine" } dd { (load.host.to_string()) }
+            @if let Some(cause) = &load.held_up_by { dt { "Held up" } dd { (cause) } }
         }
     }
 }
 
 fn generator(load: &LoadSummary) -> String {
     let each_us = load.generator_cpu_ms as f64 * 1e3 / load.sent.max(1) as f64;
+    let strain = &load.strain;
+    let priority = if strain.goes_first {
+        "real-time"
+    } else {
+        "ordinary"
+    };
     format!(
-        "{} of CPU, {each_us:.1} µs a request",
-        ms(load.generator_cpu_ms)
+        "{} of CPU, {each_us:.1} µs a request; {priority} priority; woken late {} times, {} at worst",
+        ms(load.generator_cpu_ms),
+        count(strain.stalls),
+        us(strain.stalled_ns_max / 1_000)
     )
 }
 
@@ -72,7 +83,7 @@ fn latencies(load: &LoadSummary) -> Markup {
 fn phases(load: &LoadSummary) -> Markup {
     html! {
         div.scroll { table {
-            thead { tr { th { "Phase" } th { "offered" } th { "sent" } th { "lag p99" } th { "response p50" } th { "response p99" } } }
+            thead { tr { th { "Phase" } th { "offered" } th { "sent" } th { "late" } th { "lag p99" } th { "service p99" } th { "response p50" } th { "response p99" } } }
             tbody { @for one in &load.phases { (phase(one)) } }
         } }
     }
@@ -82,7 +93,8 @@ fn phase(one: &PhaseSummary) -> Markup {
     html! {
         tr {
             th { (one.name) }
-            td { (count(one.offered)) } td { (count(one.sent)) } td { (us(one.schedule_lag_us.p99)) }
+            td { (count(one.offered)) } td { (count(one.sent)) } td { (count(one.late)) } td { (us(one.schedule_lag_us.p99)) }
+            td { (us(one.service_us.p99)) }
             td { (us(one.response_us.p50)) } td { (us(one.response_us.p99)) }
         }
     }
