@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::request::Requests;
 use crate::result::{Comparison, Figure, Work};
 
 /// A reported percentile may be off by this share, or by this much.
@@ -11,14 +12,15 @@ const TRUTH_SHARE: f64 = 0.02;
 const TRUTH_US: f64 = 200.0;
 const US: &str = "flashdrill";
 
-/// CPU by request, in units of another tool's.
+/// CPU by request, in units of another tool's. A sale's load needs own requests, so these are judged wherever the
+/// other tool can send them.
 const RATIOS: [(Work, &str, f64); 6] = [
-    (Work::Closed, "wrk", 1.0),
-    (Work::Closed, "oha", 0.6),
-    (Work::Closed, "vegeta", 0.1),
-    (Work::Closed, "k6", 0.1),
-    (Work::Closed, "Goose", 0.1),
-    (Work::Pipelined, "wrk", 0.5),
+    (Work::Closed(Requests::Own), "wrk", 1.0),
+    (Work::Closed(Requests::Same), "oha", 0.6),
+    (Work::Closed(Requests::Same), "vegeta", 0.1),
+    (Work::Closed(Requests::Same), "k6", 0.1),
+    (Work::Closed(Requests::Same), "Goose", 0.1),
+    (Work::Pipelined(Requests::Own), "wrk", 0.5),
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +29,8 @@ pub struct Bar {
     /// What was measured, in words.
     pub measured: Option<String>,
     pub outcome: Outcome,
+    /// For information, not judged: the ratio when all requests are the same, where own ones are judged.
+    pub same_ratio: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,13 +56,21 @@ impl fmt::Display for Bar {
             Outcome::Unmeasured => "-   ",
         };
         let measured = self.measured.as_deref().unwrap_or("not measured");
-        write!(f, "{word}  {}: {measured}", self.claim)
+        write!(f, "{word}  {}: {measured}", self.claim)?;
+        match self.same_ratio {
+            Some(ratio) => write!(f, "\n      (for information, same requests: {ratio:.2})"),
+            None => Ok(()),
+        }
     }
 }
 
 pub fn bars(comparison: &Comparison) -> Vec<Bar> {
     let ratios = RATIOS.map(|(work, other, limit)| {
-        ratio_bar(work, other, limit, comparison.ratio(US, other, work))
+        let ratio = |work| comparison.ratio(US, other, work);
+        Bar {
+            same_ratio: same(work).and_then(ratio),
+            ..ratio_bar(work, other, limit, ratio(work))
+        }
     });
     let said = comparison.tool(US).and_then(|tool| tool.truth.as_ref());
     let truths = [
@@ -71,15 +83,29 @@ pub fn bars(comparison: &Comparison) -> Vec<Bar> {
 }
 
 fn ratio_bar(work: Work, other: &str, limit: f64, ratio: Option<f64>) -> Bar {
-    let how = if work == Work::Pipelined {
-        "pipelined"
-    } else {
-        "at depth 1"
+    let (how, requests) = match work {
+        Work::Closed(requests) => ("at depth 1", requests),
+        Work::Paced => ("paced", Requests::Same),
+        Work::Pipelined(requests) => ("pipelined", requests),
+    };
+    let which = match requests {
+        Requests::Same => "same",
+        Requests::Own => "own",
     };
     Bar {
-        claim: format!("CPU per request {how} <= {limit} of {other}"),
+        claim: format!("CPU per request {how} ({which}) <= {limit} of {other}"),
         measured: ratio.map(|ratio| format!("{ratio:.2}")),
         outcome: ratio.map_or(Outcome::Unmeasured, |ratio| Outcome::of(ratio <= limit)),
+        same_ratio: None,
+    }
+}
+
+/// The work with the same requests, where this is with own ones.
+fn same(work: Work) -> Option<Work> {
+    match work {
+        Work::Closed(Requests::Own) => Some(Work::Closed(Requests::Same)),
+        Work::Pipelined(Requests::Own) => Some(Work::Pipelined(Requests::Same)),
+        Work::Paced | Work::Closed(Requests::Same) | Work::Pipelined(Requests::Same) => None,
     }
 }
 
@@ -93,13 +119,14 @@ fn truth_bar(name: &str, figure: Option<Figure>) -> Bar {
             format!("{percent:+.1} %, {off_ms:.2} ms")
         }),
         outcome: figure.map_or(Outcome::Unmeasured, |figure| Outcome::of(is_true(figure))),
+        same_ratio: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::testing::comparison;
+    use crate::result::testing::{comparison, set};
 
     fn outcome(comparison: &Comparison, claim: &str) -> Outcome {
         let bars = bars(comparison);
@@ -109,33 +136,65 @@ mod tests {
 
     #[test]
     fn ratios_against_their_limits() {
-        // CPU per request at depth 1 of flashdrill, wrk, oha, vegeta.
+        // CPU per same request at depth 1 of flashdrill, wrk, oha, vegeta.
         let cases = [
-            (
-                [4.0, 5.0, 10.0, 50.0],
-                [Outcome::Ok, Outcome::Ok, Outcome::Ok],
-            ),
-            (
-                [5.0, 5.0, 8.0, 50.0],
-                [Outcome::Ok, Outcome::Miss, Outcome::Ok],
-            ),
-            (
-                [6.0, 5.0, 10.0, 50.0],
-                [Outcome::Miss, Outcome::Ok, Outcome::Miss],
-            ),
+            ([4.0, 5.0, 10.0, 50.0], [Outcome::Ok, Outcome::Ok]),
+            ([5.0, 5.0, 8.0, 50.0], [Outcome::Miss, Outcome::Ok]),
+            ([6.0, 5.0, 10.0, 50.0], [Outcome::Ok, Outcome::Miss]),
         ];
         for (costs, expected) in cases {
             let comparison = comparison(&costs, &[]);
-            let claims = ["1 of wrk", "0.6 of oha", "0.1 of vegeta"];
-            let found = claims.map(|claim| {
-                outcome(
-                    &comparison,
-                    &format!("CPU per request at depth 1 <= {claim}"),
-                )
+            let found = ["0.6 of oha", "0.1 of vegeta"].map(|claim| {
+                let claim = format!("CPU per request at depth 1 (same) <= {claim}");
+                outcome(&comparison, &claim)
             });
             assert_eq!(found, expected, "{costs:?}");
-            let k6 = outcome(&comparison, "CPU per request at depth 1 <= 0.1 of k6");
-            assert_eq!(k6, Outcome::Unmeasured);
+            let k6 = "CPU per request at depth 1 (same) <= 0.1 of k6";
+            assert_eq!(outcome(&comparison, k6), Outcome::Unmeasured);
+        }
+    }
+
+    #[test]
+    fn wrk_is_compared_by_own_requests_and_the_same_ones_judge_nothing() {
+        const CLAIMS: [&str; 2] = [
+            "CPU per request at depth 1 (own) <= 1 of wrk",
+            "CPU per request pipelined (own) <= 0.5 of wrk",
+        ];
+        // CPU of flashdrill and wrk; the same ones would be judged otherwise.
+        let cases = [
+            (
+                (5.0, 5.0),
+                (6.0, 5.0),
+                Outcome::Ok,
+                (0.5, 1.0),
+                (0.9, 1.0),
+                Outcome::Ok,
+            ),
+            (
+                (6.0, 5.0),
+                (4.0, 5.0),
+                Outcome::Miss,
+                (0.6, 1.0),
+                (0.4, 1.0),
+                Outcome::Miss,
+            ),
+        ];
+        for (own, same, closed, own_deep, same_deep, pipelined) in cases {
+            let mut comparison = comparison(&[same.0, same.1], &[]);
+            assert_eq!(outcome(&comparison, CLAIMS[0]), Outcome::Unmeasured);
+            let works = [
+                (Work::Closed(Requests::Own), own),
+                (Work::Pipelined(Requests::Own), own_deep),
+                (Work::Pipelined(Requests::Same), same_deep),
+            ];
+            for (work, (us, wrk)) in works {
+                set(&mut comparison, work, &[(US, us), ("wrk", wrk)]);
+            }
+            let found = CLAIMS.map(|claim| outcome(&comparison, claim));
+            assert_eq!(found, [closed, pipelined], "{own:?} {own_deep:?}");
+            let bars = bars(&comparison);
+            let beside: Vec<_> = bars.iter().filter_map(|bar| bar.same_ratio).collect();
+            assert_eq!(beside, [same.0 / same.1, same_deep.0 / same_deep.1]);
         }
     }
 
@@ -161,15 +220,19 @@ mod tests {
 
     #[test]
     fn a_bar_reads_as_a_line() {
-        let bar = ratio_bar(Work::Pipelined, "wrk", 0.5, Some(0.333));
+        let bar = Bar {
+            same_ratio: Some(0.456),
+            ..ratio_bar(Work::Pipelined(Requests::Own), "wrk", 0.5, Some(0.333))
+        };
         assert_eq!(
             bar.to_string(),
-            "OK    CPU per request pipelined <= 0.5 of wrk: 0.33"
+            "OK    CPU per request pipelined (own) <= 0.5 of wrk: 0.33\n      \
+             (for information, same requests: 0.46)"
         );
-        let bar = ratio_bar(Work::Closed, "k6", 0.1, None);
+        let bar = ratio_bar(Work::Closed(Requests::Same), "k6", 0.1, None);
         assert_eq!(
             bar.to_string(),
-            "-     CPU per request at depth 1 <= 0.1 of k6: not measured"
+            "-     CPU per request at depth 1 (same) <= 0.1 of k6: not measured"
         );
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::measure::Settings;
+use crate::request::Requests;
 use crate::tool::Curve;
 use crate::truth::Basis;
 
@@ -35,9 +36,9 @@ pub struct ToolFigures {
     pub name: &'static str,
     /// Its version, or why it is not here.
     pub installed: Installed,
-    pub closed: Option<Cost>,
+    pub closed: Costs,
     pub paced: Option<Cost>,
-    pub pipelined: Option<Cost>,
+    pub pipelined: Costs,
     pub highest: Option<Highest>,
     pub truth: Option<Said>,
 }
@@ -45,11 +46,31 @@ pub struct ToolFigures {
 impl ToolFigures {
     pub fn cost(&self, work: Work) -> Option<&Cost> {
         match work {
-            Work::Closed => self.closed.as_ref(),
+            Work::Closed(Requests::Same) => self.closed.same.as_ref(),
+            Work::Closed(Requests::Own) => self.closed.own.as_ref(),
             Work::Paced => self.paced.as_ref(),
-            Work::Pipelined => self.pipelined.as_ref(),
+            Work::Pipelined(Requests::Same) => self.pipelined.same.as_ref(),
+            Work::Pipelined(Requests::Own) => self.pipelined.own.as_ref(),
         }
     }
+
+    pub fn set_cost(&mut self, work: Work, cost: Cost) {
+        let slot = match work {
+            Work::Closed(Requests::Same) => &mut self.closed.same,
+            Work::Closed(Requests::Own) => &mut self.closed.own,
+            Work::Paced => &mut self.paced,
+            Work::Pipelined(Requests::Same) => &mut self.pipelined.same,
+            Work::Pipelined(Requests::Own) => &mut self.pipelined.own,
+        };
+        *slot = Some(cost);
+    }
+}
+
+/// The cost of the same requests, and of requests that each have their own user.
+#[derive(Debug, Default, Serialize)]
+pub struct Costs {
+    pub same: Option<Cost>,
+    pub own: Option<Cost>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -65,13 +86,22 @@ impl Default for Installed {
     }
 }
 
-/// The work whose cost is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// The work whose cost is compared. Paced requests are the same ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    Closed,
+    Closed(Requests),
     Paced,
-    Pipelined,
+    Pipelined(Requests),
+}
+
+impl Work {
+    pub const ALL: [Self; 5] = [
+        Self::Closed(Requests::Same),
+        Self::Closed(Requests::Own),
+        Self::Paced,
+        Self::Pipelined(Requests::Same),
+        Self::Pipelined(Requests::Own),
+    ];
 }
 
 /// What one tool's requests cost. Medians of the repeats.
@@ -142,7 +172,7 @@ pub mod testing {
     use crate::machine::Pins;
     use crate::tool::ALL;
 
-    /// The tools that are here: the first ones of the list that have a cost.
+    /// The tools that are here: the first ones of the list that have a cost, of the same requests in a closed loop.
     pub fn comparison(closed_us: &[f64], said: &[(&'static str, Said)]) -> Comparison {
         const ORDER: [&str; 4] = ["flashdrill", "wrk", "oha", "vegeta"];
         let tools = ALL.iter().map(|tool| {
@@ -154,7 +184,10 @@ pub mod testing {
                     Some(_) => Installed::Version("1.2".into()),
                     None => Installed::Absent("not available here"),
                 },
-                closed: cost,
+                closed: Costs {
+                    same: cost,
+                    own: None,
+                },
                 truth: said
                     .iter()
                     .find(|(name, _)| *name == tool.name())
@@ -172,6 +205,16 @@ pub mod testing {
             settings: Settings::FULL,
             round_trip_us: 40.0,
             tools: tools.collect(),
+        }
+    }
+
+    /// What these tools' work costs beside that.
+    pub fn set(comparison: &mut Comparison, work: Work, costs_us: &[(&str, f64)]) {
+        for tool in &mut comparison.tools {
+            let found = costs_us.iter().find(|(name, _)| *name == tool.name);
+            if let Some((_, us)) = found {
+                tool.set_cost(work, cost(*us));
+            }
         }
     }
 

@@ -3,18 +3,27 @@
 use std::fmt::Write as _;
 
 use crate::bars::Bar;
-use crate::request::{CONNECTIONS, DEPTH};
+use crate::request::{CONNECTIONS, DEPTH, Requests};
 use crate::result::{Comparison, Cost, Figure, Installed, Said, ToolFigures, Work};
 use crate::truth::Basis;
 
 const NOTHING: &str = "-";
+/// What the columns are, above them.
+const COLUMNS: &str = "\
+Same: all requests have the same bytes. Own: each has its own user and request id, in as many bytes; flashdrill fills
+a template, wrk calls a script, and the other tools are not asked to (`-`). A sale's load needs own requests, so the
+bars against wrk are judged on these; the other bars, on same ones at depth 1.";
 
 pub fn markdown(comparison: &Comparison, bars: &[Bar]) -> String {
     let mut out = format!(
         "# Load generators side by side\n\n{}\n",
         circumstances(comparison)
     );
-    let _ = writeln!(out, "\n## CPU per request\n\n{}", costs(comparison));
+    let _ = writeln!(
+        out,
+        "\n## CPU per request\n\n{COLUMNS}\n\n{}",
+        costs(comparison)
+    );
     let _ = writeln!(out, "\n## Truth\n\n{}", truths(comparison));
     let _ = writeln!(out, "\n## Bars\n\n```");
     for bar in bars {
@@ -47,12 +56,16 @@ fn costs(comparison: &Comparison) -> String {
     let head = [
         "tool".to_owned(),
         "version".to_owned(),
-        "closed loop, µs".to_owned(),
+        "closed, same, µs".to_owned(),
         "× wrk".to_owned(),
         "answered/s".to_owned(),
+        "closed, own, µs".to_owned(),
+        "× wrk".to_owned(),
         format!("paced at {paced}/s, µs"),
         "× flashdrill".to_owned(),
-        format!("pipelined ({DEPTH} deep), µs"),
+        format!("{DEPTH} deep, same, µs"),
+        "× wrk".to_owned(),
+        format!("{DEPTH} deep, own, µs"),
         "× wrk".to_owned(),
         "highest rate held/s".to_owned(),
     ];
@@ -61,15 +74,22 @@ fn costs(comparison: &Comparison) -> String {
         [
             tool.name.to_owned(),
             version(tool),
-            cpu(tool.cost(Work::Closed)),
-            ratio("wrk", Work::Closed),
-            tool.closed.as_ref().map_or(NOTHING.to_owned(), |cost| {
-                format!("{:.0}", cost.answered_per_s)
-            }),
+            cpu(tool.cost(Work::Closed(Requests::Same))),
+            ratio("wrk", Work::Closed(Requests::Same)),
+            tool.closed
+                .same
+                .as_ref()
+                .map_or(NOTHING.to_owned(), |cost| {
+                    format!("{:.0}", cost.answered_per_s)
+                }),
+            cpu(tool.cost(Work::Closed(Requests::Own))),
+            ratio("wrk", Work::Closed(Requests::Own)),
             cpu(tool.cost(Work::Paced)),
             ratio("flashdrill", Work::Paced),
-            cpu(tool.cost(Work::Pipelined)),
-            ratio("wrk", Work::Pipelined),
+            cpu(tool.cost(Work::Pipelined(Requests::Same))),
+            ratio("wrk", Work::Pipelined(Requests::Same)),
+            cpu(tool.cost(Work::Pipelined(Requests::Own))),
+            ratio("wrk", Work::Pipelined(Requests::Own)),
             highest(comparison, tool),
         ]
     });
@@ -209,11 +229,22 @@ fn table<const N: usize>(head: &[String; N], rows: impl Iterator<Item = [String;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::testing::{comparison, said};
+    use crate::result::testing::{comparison, said, set};
 
     #[test]
     fn absolute_figures_stand_beside_ratios() {
-        let comparison = comparison(&[4.0, 5.0, 10.0], &[]);
+        let mut comparison = comparison(&[4.0, 5.0, 10.0], &[]);
+        let deep_own = Work::Pipelined(Requests::Own);
+        set(
+            &mut comparison,
+            Work::Closed(Requests::Own),
+            &[("flashdrill", 4.5), ("wrk", 6.0)],
+        );
+        set(
+            &mut comparison,
+            deep_own,
+            &[("flashdrill", 1.0), ("wrk", 4.0)],
+        );
         let costs = costs(&comparison);
         let row = |name: &str| {
             let line = costs
@@ -228,7 +259,13 @@ mod tests {
             row("flashdrill")[2..6],
             ["1.2", "4.00 (4.00 to 5.00)", "0.80", "50000"]
         );
+        assert_eq!(row("flashdrill")[6..8], ["4.50 (4.50 to 5.50)", "0.75"]);
+        assert_eq!(
+            row("flashdrill")[10..14],
+            ["-", "-", "1.00 (1.00 to 2.00)", "0.25"]
+        );
         assert_eq!(row("oha")[3..5], ["10.00 (10.00 to 11.00)", "2.00"]);
+        assert_eq!(row("oha")[6..8], ["-", "-"]);
         assert_eq!(row("k6")[2..5], ["not available here", "-", "-"]);
         let widths: Vec<_> = costs.lines().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width == widths[0]), "{costs}");
@@ -259,11 +296,12 @@ mod tests {
 
     #[test]
     fn the_page_holds_everything() {
-        let comparison = comparison(&[4.0, 5.0], &[]);
+        let comparison = comparison(&[4.0, 5.0, 10.0], &[]);
         let page = markdown(&comparison, &crate::bars::bars(&comparison));
         for part in [
             "Some CPU, 2 cores",
             "server on core 0, tool on core 1",
+            "each has its own user",
             "## Truth",
             "OK    CPU per request",
         ] {

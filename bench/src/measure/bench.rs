@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::machine::Machine;
+use crate::request::Requests;
 use crate::server::{Freezes, Server, ServerLog, Setup};
 use crate::tool::{Latency, Load, Pace, ReadError, Tool};
 
@@ -100,6 +101,7 @@ impl Bench {
         &self,
         guest: &Guest,
         pace: Pace,
+        requests: Requests,
         duration_ms: u64,
         freezes: Option<Freezes>,
     ) -> Result<Option<Run>, MeasureError> {
@@ -108,6 +110,7 @@ impl Bench {
         let load = Load {
             url: &server.url(),
             pace,
+            requests,
             duration_ms,
             scratch: &self.scratch,
         };
@@ -218,7 +221,7 @@ mod tests {
             tool,
             program: "/bin/sh".into(),
         };
-        Bench::new(Settings::SHORT)?.run(&guest, pace, 1, None)
+        Bench::new(Settings::SHORT)?.run(&guest, pace, Requests::Same, 1, None)
     }
 
     /// One test, since the scratch folder is one for the process.

@@ -1,5 +1,6 @@
 //! CPU by request: what a tool used, by what the server answered. The tools take turns.
 
+use crate::request::Requests;
 use crate::result::{Cost, Work};
 use crate::tool::Pace;
 
@@ -21,8 +22,8 @@ pub fn costs(
     for turn in 1..=bench.settings.repeats {
         eprintln!("bench: {work:?}, turn {turn} of {}", bench.settings.repeats);
         for (guest, (_, runs)) in guests.iter().zip(&mut runs) {
-            let pace = bench.pace(work);
-            runs.extend(bench.run(guest, pace, bench.settings.cost_ms, None)?);
+            let (pace, requests) = bench.task(work);
+            runs.extend(bench.run(guest, pace, requests, bench.settings.cost_ms, None)?);
         }
     }
     let costs = runs
@@ -32,13 +33,14 @@ pub fn costs(
 }
 
 impl Bench {
-    fn pace(&self, work: Work) -> Pace {
+    fn task(&self, work: Work) -> (Pace, Requests) {
         match work {
-            Work::Closed => Pace::Closed,
-            Work::Pipelined => Pace::Pipelined,
-            Work::Paced => Pace::Paced {
-                per_s: self.settings.paced_per_s,
-            },
+            Work::Closed(requests) => (Pace::Closed, requests),
+            Work::Pipelined(requests) => (Pace::Pipelined, requests),
+            Work::Paced => {
+                let per_s = self.settings.paced_per_s;
+                (Pace::Paced { per_s }, Requests::Same)
+            }
         }
     }
 }

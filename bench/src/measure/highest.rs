@@ -1,5 +1,6 @@
 //! The highest rate that a tool holds, as the server sees it: nothing that the tool says is needed.
 
+use crate::request::Requests;
 use crate::result::{Highest, Step};
 use crate::server::ServerLog;
 use crate::tool::Pace;
@@ -25,7 +26,8 @@ pub fn highest(bench: &Bench, guest: &Guest) -> Result<Option<Highest>, MeasureE
             duration_ms: bench.settings.step_ms,
         };
         eprintln!("bench: {} at {per_s}/s", guest.tool.name());
-        let Some(run) = bench.run(guest, Pace::Paced { per_s }, schedule.duration_ms, None)? else {
+        let (pace, duration_ms) = (Pace::Paced { per_s }, schedule.duration_ms);
+        let Some(run) = bench.run(guest, pace, Requests::Same, duration_ms, None)? else {
             return Ok(None);
         };
         steps.push(step(&run.log, schedule));

@@ -24,14 +24,9 @@ pub fn compare(settings: Settings) -> Result<Comparison, MeasureError> {
     let round_trip_us = bench.round_trip_us()?;
     let mut tools: Vec<ToolFigures> = ALL.iter().map(|tool| inventory(*tool)).collect();
     let guests: Vec<Guest> = ALL.iter().filter_map(|tool| Guest::of(*tool)).collect();
-    for work in [Work::Closed, Work::Paced, Work::Pipelined] {
+    for work in Work::ALL {
         for (name, cost) in cost::costs(&bench, &guests, work)? {
-            let slot = of(&mut tools, name);
-            match work {
-                Work::Closed => slot.closed = Some(cost),
-                Work::Paced => slot.paced = Some(cost),
-                Work::Pipelined => slot.pipelined = Some(cost),
-            }
+            of(&mut tools, name).set_cost(work, cost);
         }
     }
     for guest in &guests {

@@ -1,5 +1,6 @@
 //! What a tool says of a server that freezes, beside what was true.
 
+use crate::request::Requests;
 use crate::result::{Figure, Said};
 use crate::tool::{Curve, Pace};
 use crate::truth::{Basis, Waits, modelled, observed};
@@ -32,7 +33,8 @@ pub fn said(
     ];
     for pace in nearest {
         let freezes = Some(bench.settings.freezes);
-        if let Some(run) = bench.run(guest, pace, schedule.duration_ms, freezes)? {
+        let (requests, duration_ms) = (Requests::Same, schedule.duration_ms);
+        if let Some(run) = bench.run(guest, pace, requests, duration_ms, freezes)? {
             return Ok(Some(compared(bench, run, round_trip_us)));
         }
     }

@@ -12,7 +12,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Deserialize;
 
 use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, Curve, DEPTH, Latency, Load, Pace, ReadError, Tool, program,
+    BODY, CONNECTIONS, CONTENT_TYPE, Curve, Latency, Load, Pace, ReadError, Requests, TEMPLATE,
+    Tool, program,
 };
 
 const SUMMARY: &str = "flashdrill.json";
@@ -46,22 +47,21 @@ impl Tool for Flashdrill {
             Pace::Closed | Pace::Pipelined => command.arg("--closed"),
             Pace::Paced { per_s } => command.args(["--rate", &per_s.to_string()]),
         };
-        let depth = if load.pace == Pace::Pipelined {
-            DEPTH
-        } else {
-            1
-        };
         command
             .args(["--duration", &load.duration()])
             .args(["--connections", &CONNECTIONS.to_string()])
-            .args(["--depth", &depth.to_string()])
+            .args(["--depth", &load.pace.depth().to_string()])
             .args(["--method", "POST"])
             .args(["--header", &format!("Content-Type: {CONTENT_TYPE}")])
-            .args(["--body", BODY])
             .arg("--json")
             .arg(load.scratch.join(SUMMARY))
             .arg("--hdr")
             .arg(load.scratch.join(LOG));
+        match load.requests {
+            Requests::Same => command.args(["--body", BODY]),
+            // Users are drawn: from so many that hardly one comes twice.
+            Requests::Own => command.args(["--body", TEMPLATE, "--users", "1000000000000"]),
+        };
         Ok(Some(command))
     }
 
@@ -182,9 +182,19 @@ mod tests {
 
     #[test]
     fn every_pace() {
-        let paced = arguments(&Flashdrill, Pace::Paced { per_s: 5000 }).unwrap();
+        let paced = arguments(&Flashdrill, Pace::Paced { per_s: 5000 }, Requests::Same).unwrap();
         assert!(paced.contains("/buy --rate 5000 --duration 5000ms --connections 64 --depth 1 "));
-        let pipelined = arguments(&Flashdrill, Pace::Pipelined).unwrap();
+        let pipelined = arguments(&Flashdrill, Pace::Pipelined, Requests::Same).unwrap();
         assert!(pipelined.contains("--closed") && pipelined.contains("--depth 16"));
+    }
+
+    #[test]
+    fn each_user_s_own_request_comes_from_a_template() {
+        let own = arguments(&Flashdrill, Pace::Closed, Requests::Own).unwrap();
+        assert!(
+            own.contains("--body sku=7&user={user}&quantity=1&request_id={request_id} --users")
+        );
+        let same = arguments(&Flashdrill, Pace::Closed, Requests::Same).unwrap();
+        assert!(same.ends_with(BODY), "{same}");
     }
 }

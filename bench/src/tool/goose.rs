@@ -1,12 +1,12 @@
 //! Goose: closed loop, users that wait for their answers. A library, so `flashbench-goose` is our load test with
-//! it; built with the feature `goose` only, since it pulls in more than everything else here together.
+//! it, which always sends the same request; built with the feature `goose` only, since it pulls in more than everything else here together.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{CONNECTIONS, Latency, Load, Pace, ReadError, Tool, lines, program};
-use crate::request::PATH;
+use crate::request::{PATH, Requests};
 
 const PROGRAM: &str = "flashbench-goose";
 
@@ -30,7 +30,7 @@ impl Tool for Goose {
     }
 
     fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
-        if load.pace != Pace::Closed {
+        if load.pace != Pace::Closed || load.requests != Requests::Same {
             return Ok(None);
         }
         let host = load.url.trim_end_matches(PATH);
@@ -77,13 +77,16 @@ latency_us 99.99 4160
 
     #[test]
     fn it_can_only_be_closed() {
-        let closed = arguments(&Goose, Pace::Closed).unwrap();
+        let closed = arguments(&Goose, Pace::Closed, Requests::Same).unwrap();
         assert!(
             closed.starts_with("--host http://127.0.0.1:1 --users 64 "),
             "{closed}"
         );
         assert!(closed.contains("--run-time 5 "), "{closed}");
-        assert_eq!(arguments(&Goose, Pace::Paced { per_s: 5000 }), None);
-        assert_eq!(arguments(&Goose, Pace::Pipelined), None);
+        assert_eq!(
+            arguments(&Goose, Pace::Paced { per_s: 5000 }, Requests::Same),
+            None
+        );
+        assert_eq!(arguments(&Goose, Pace::Pipelined, Requests::Same), None);
     }
 }

@@ -1,13 +1,12 @@
 //! k6: closed loop or constant arrival rate, by script. Not installed by us (its licence, and it is one download
 //! among many); used where it is on the search path. Its iterations are dropped, not late, when no user is free.
+//! Its script could give each request a user; it does not here, since it is compared by the same ones only.
 
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, Latency, Load, Pace, ReadError, Tool, lines, program,
-};
+use super::{CONNECTIONS, CONTENT_TYPE, Latency, Load, Pace, ReadError, Tool, lines, program};
 
 /// Users it may add while requests wait.
 const MAX_USERS: u32 = 1000;
@@ -24,10 +23,10 @@ impl Tool for K6 {
     }
 
     fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
-        let Some(executor) = executor(load.pace) else {
+        let (Some(executor), Some(body)) = (executor(load.pace), load.requests.one_body()) else {
             return Ok(None);
         };
-        let script = load.file("k6.js", &script(&executor, load))?;
+        let script = load.file("k6.js", &script(&executor, body, load))?;
         let mut command = Command::new(program);
         command
             .args(["run", "--quiet", "--no-usage-report"])
@@ -51,7 +50,7 @@ fn executor(pace: Pace) -> Option<String> {
     }
 }
 
-fn script(executor: &str, load: &Load<'_>) -> String {
+fn script(executor: &str, body: &str, load: &Load<'_>) -> String {
     let (url, duration, shares) = (load.url, load.duration(), lines::percents());
     format!(
         "import http from 'k6/http';
@@ -62,7 +61,7 @@ export const options = {{
   scenarios: {{ buy: {{ {executor}, duration: '{duration}' }} }},
 }};
 const params = {{ headers: {{ 'Content-Type': '{CONTENT_TYPE}' }} }};
-export default function () {{ http.post('{url}', '{BODY}', params); }}
+export default function () {{ http.post('{url}', '{body}', params); }}
 export function handleSummary(data) {{
   const ms = data.metrics.http_req_duration.values;
   return {{ stdout: shares.map((share) => `latency_us ${{share}} ${{ms[`p(${{share}})`] * 1000}}\\n`).join('') }};
@@ -74,16 +73,17 @@ export function handleSummary(data) {{
 #[cfg(test)]
 mod tests {
     use super::super::testing::arguments;
+    use super::super::{BODY, Requests};
     use super::*;
 
     #[test]
     fn it_cannot_pipeline() {
         assert!(
-            arguments(&K6, Pace::Closed)
+            arguments(&K6, Pace::Closed, Requests::Same)
                 .unwrap()
                 .starts_with("run --quiet")
         );
-        assert_eq!(arguments(&K6, Pace::Pipelined), None);
+        assert_eq!(arguments(&K6, Pace::Pipelined, Requests::Same), None);
         assert!(
             executor(Pace::Paced { per_s: 5000 })
                 .unwrap()
@@ -96,10 +96,11 @@ mod tests {
         let load = Load {
             url: "http://127.0.0.1:1/buy",
             pace: Pace::Closed,
+            requests: Requests::Same,
             duration_ms: 2000,
             scratch: Path::new("."),
         };
-        let script = script(&executor(load.pace).unwrap(), &load);
+        let script = script(&executor(load.pace).unwrap(), BODY, &load);
         for part in [
             "99, 99.9, 99.99];",
             "`p(${share})`",

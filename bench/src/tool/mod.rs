@@ -7,6 +7,8 @@ mod k6;
 mod lines;
 mod oha;
 mod program;
+#[cfg(test)]
+mod recorded;
 mod vegeta;
 mod wrk;
 mod wrk2;
@@ -15,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use crate::request::{BODY, CONNECTIONS, CONTENT_TYPE, DEPTH};
+use crate::request::{BODY, CONNECTIONS, CONTENT_TYPE, DEPTH, Requests, TEMPLATE};
 pub use curve::{Curve, Latency};
 
 /// The order in which they run and stand in the tables.
@@ -40,11 +42,22 @@ pub enum Pace {
     Paced { per_s: u64 },
 }
 
+impl Pace {
+    /// Requests in flight on one connection.
+    fn depth(self) -> u32 {
+        match self {
+            Self::Pipelined => DEPTH,
+            Self::Closed | Self::Paced { .. } => 1,
+        }
+    }
+}
+
 /// What a tool is asked to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Load<'a> {
     pub url: &'a str,
     pub pace: Pace,
+    pub requests: Requests,
     pub duration_ms: u64,
     /// Folder for files that the tool reads or writes.
     pub scratch: &'a Path,
@@ -120,7 +133,7 @@ pub mod testing {
     use super::*;
 
     /// A load that writes its files to the system's scratch folder.
-    pub fn arguments(tool: &dyn Tool, pace: Pace) -> Option<String> {
+    pub fn arguments(tool: &dyn Tool, pace: Pace, requests: Requests) -> Option<String> {
         let scratch = std::env::temp_dir().join(format!(
             "flashbench-test-{}-{}",
             tool.name(),
@@ -130,6 +143,7 @@ pub mod testing {
         let load = Load {
             url: "http://127.0.0.1:1/buy",
             pace,
+            requests,
             duration_ms: 5000,
             scratch: &scratch,
         };
@@ -139,6 +153,21 @@ pub mod testing {
             let words = command.get_args().map(|word| word.to_string_lossy());
             words.collect::<Vec<_>>().join(" ")
         })
+    }
+
+    #[test]
+    fn who_can_send_each_user_s_own_request() {
+        let paces = [Pace::Closed, Pace::Pipelined, Pace::Paced { per_s: 5 }];
+        for tool in ALL {
+            let can = paces.map(|pace| arguments(tool, pace, Requests::Own).is_some());
+            let expected = match tool.name() {
+                "flashdrill" => [true, true, true],
+                "wrk" => [true, true, false],
+                "wrk2" => [false, false, true],
+                _ => [false, false, false],
+            };
+            assert_eq!(can, expected, "{}", tool.name());
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! oha: closed loop, or paced with latencies corrected for the wait before the send.
+//! oha: closed loop, or paced with latencies corrected for the wait before the send. Requests differ only where
+//! all their bodies are in a file.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,9 +8,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, Curve, Latency, Load, Pace, ReadError, Tool, program,
-};
+use super::{CONNECTIONS, CONTENT_TYPE, Curve, Latency, Load, Pace, ReadError, Tool, program};
 
 pub struct Oha;
 
@@ -27,6 +26,9 @@ impl Tool for Oha {
     }
 
     fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
+        let Some(body) = load.requests.one_body() else {
+            return Ok(None);
+        };
         let mut command = Command::new(program);
         match load.pace {
             Pace::Closed => {}
@@ -46,7 +48,7 @@ impl Tool for Oha {
                 "--output-format",
                 "json",
             ])
-            .args(["-m", "POST", "-T", CONTENT_TYPE, "-d", BODY, load.url]);
+            .args(["-m", "POST", "-T", CONTENT_TYPE, "-d", body, load.url]);
         Ok(Some(command))
     }
 
@@ -78,6 +80,7 @@ fn read(printed: &str) -> Result<Latency, ReadError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Requests;
     use super::super::testing::arguments;
     use super::*;
 
@@ -106,13 +109,13 @@ mod tests {
 
     #[test]
     fn latencies_are_corrected_when_paced() {
-        let paced = arguments(&Oha, Pace::Paced { per_s: 5000 }).unwrap();
+        let paced = arguments(&Oha, Pace::Paced { per_s: 5000 }, Requests::Same).unwrap();
         assert!(paced.starts_with("-q 5000 --latency-correction -z 5000ms -c 64 -w "));
         assert!(
-            arguments(&Oha, Pace::Closed)
+            arguments(&Oha, Pace::Closed, Requests::Same)
                 .unwrap()
                 .starts_with("-z 5000ms")
         );
-        assert_eq!(arguments(&Oha, Pace::Pipelined), None);
+        assert_eq!(arguments(&Oha, Pace::Pipelined, Requests::Same), None);
     }
 }

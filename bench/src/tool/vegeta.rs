@@ -1,5 +1,5 @@
 //! vegeta: paced, with as many workers and connections as wait; or closed, with a fixed number of workers.
-//! It measures from the moment a worker sends.
+//! It measures from the moment a worker sends. Requests differ only where another program writes each of them.
 
 use std::io;
 use std::path::Path;
@@ -7,9 +7,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, Curve, Latency, Load, Pace, ReadError, Tool, program,
-};
+use super::{CONNECTIONS, CONTENT_TYPE, Curve, Latency, Load, Pace, ReadError, Tool, program};
 
 const RESULTS: &str = "vegeta.bin";
 
@@ -33,6 +31,9 @@ impl Tool for Vegeta {
     }
 
     fn command(&self, program: &Path, load: &Load<'_>) -> io::Result<Option<Command>> {
+        let Some(body) = load.requests.one_body() else {
+            return Ok(None);
+        };
         let workers = CONNECTIONS.to_string();
         let mut command = Command::new(program);
         command.arg("attack");
@@ -45,7 +46,7 @@ impl Tool for Vegeta {
             }
             Pace::Pipelined => return Ok(None),
         };
-        let body = load.file("vegeta.body", BODY)?;
+        let body = load.file("vegeta.body", body)?;
         let target = format!(
             "POST {}\nContent-Type: {CONTENT_TYPE}\n@{}\n",
             load.url,
@@ -105,6 +106,7 @@ fn point(line: &str) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Requests;
     use super::super::testing::arguments;
     use super::*;
 
@@ -136,9 +138,9 @@ Value(ms)   Percentile  TotalCount  1/(1-Percentile)
 
     #[test]
     fn closed_means_a_fixed_number_of_workers() {
-        let closed = arguments(&Vegeta, Pace::Closed).unwrap();
+        let closed = arguments(&Vegeta, Pace::Closed, Requests::Same).unwrap();
         assert!(closed.starts_with("attack -rate 0 -workers 64 -max-workers 64 -duration 5000ms"));
-        let paced = arguments(&Vegeta, Pace::Paced { per_s: 5000 }).unwrap();
+        let paced = arguments(&Vegeta, Pace::Paced { per_s: 5000 }, Requests::Same).unwrap();
         assert!(paced.starts_with("attack -rate 5000/1s -workers 64 -duration"));
     }
 }

@@ -1,4 +1,4 @@
-//! wrk: closed loop, pipelining by script. It measures from the moment it sends, and adds guesses for the
+//! wrk: closed loop, pipelining and requests that differ by script. It measures from the moment it sends, and adds guesses for the
 //! users who would have come at its own average pace while it was waiting.
 
 use std::io;
@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{
-    BODY, CONNECTIONS, CONTENT_TYPE, DEPTH, Latency, Load, Pace, ReadError, Tool, lines, program,
+    BODY, CONNECTIONS, CONTENT_TYPE, Latency, Load, Pace, ReadError, Requests, TEMPLATE, Tool,
+    lines, program,
 };
 
 pub struct Wrk;
@@ -38,7 +39,7 @@ impl Tool for Wrk {
 
 /// What wrk and its descendants have in common. They take whole seconds only.
 pub(super) fn command(program: &Path, load: &Load<'_>) -> io::Result<Command> {
-    let script = load.file("wrk.lua", &script(load.pace))?;
+    let script = load.file("wrk.lua", &script(load.pace, load.requests))?;
     let seconds = load.duration_ms.div_ceil(1000);
     let mut command = Command::new(program);
     command
@@ -49,17 +50,7 @@ pub(super) fn command(program: &Path, load: &Load<'_>) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Without a `request` function wrk builds the request once and never calls Lua while it sends.
-fn script(pace: Pace) -> String {
-    let pipeline = format!(
-        "init = function(args)
-  local requests = {{}}
-  for i = 1, {DEPTH} do requests[i] = wrk.format() end
-  pipelined = table.concat(requests)
-end
-request = function() return pipelined end
-"
-    );
+fn script(pace: Pace, requests: Requests) -> String {
     let shares = lines::percents();
     format!(
         "wrk.method = 'POST'
@@ -71,11 +62,49 @@ wrk.headers['Content-Type'] = '{CONTENT_TYPE}'
   end
 end
 ",
-        if pace == Pace::Pipelined {
-            &pipeline
-        } else {
-            ""
-        },
+        sending(pace, requests)
+    )
+}
+
+/// Without a `request` function wrk builds the request once and never calls Lua while it sends.
+fn sending(pace: Pace, requests: Requests) -> String {
+    match (requests, pace.depth()) {
+        (Requests::Same, 1) => String::new(),
+        (Requests::Same, depth) => same(depth),
+        (Requests::Own, depth) => own(depth),
+    }
+}
+
+fn same(depth: u32) -> String {
+    format!(
+        "init = function(args) pipelined = wrk.format():rep({depth}) end
+request = function() return pipelined end
+"
+    )
+}
+
+/// What Lua does for each request is as little as we could make it: one call of `format`, however many are sent at
+/// once. The head that wrk makes for `BODY` holds for all, since all are as long.
+fn own(depth: u32) -> String {
+    let body = TEMPLATE
+        .replace("{user}", "u%012d")
+        .replace("{request_id}", "%024x");
+    let numbers: Vec<String> = (1..=depth).map(|k| format!("n + {k}, n + {k}")).collect();
+    let numbers = numbers.join(", ");
+    // A sign of percent in the head would mean something to `format`. There is one thread, so one counter.
+    format!(
+        "local format, number = string.format, 0
+local template
+init = function(args)
+  local head = wrk.format():sub(1, -1 - #wrk.body):gsub('%%', '%%%%')
+  template = (head .. '{body}'):rep({depth})
+end
+request = function()
+  local n = number
+  number = n + {depth}
+  return format(template, {numbers})
+end
+"
     )
 }
 
@@ -113,16 +142,23 @@ latency_us 99.99 13013
     #[test]
     fn it_cannot_pace() {
         assert!(
-            arguments(&Wrk, Pace::Closed)
+            arguments(&Wrk, Pace::Closed, Requests::Same)
                 .unwrap()
                 .starts_with("-t1 -c64 -d5s -s ")
         );
-        assert_eq!(arguments(&Wrk, Pace::Paced { per_s: 5 }), None);
+        assert_eq!(
+            arguments(&Wrk, Pace::Paced { per_s: 5 }, Requests::Same),
+            None
+        );
     }
 
     #[test]
-    fn only_the_pipelining_script_is_called_for_each_request() {
-        assert!(script(Pace::Pipelined).contains("for i = 1, 16 do"));
-        assert!(!script(Pace::Closed).contains("request ="));
+    fn lua_is_called_only_where_it_must_be() {
+        assert!(!script(Pace::Closed, Requests::Same).contains("request ="));
+        assert!(script(Pace::Pipelined, Requests::Same).contains(":rep(16)"));
+        assert!(script(Pace::Closed, Requests::Own).contains("format(template, n + 1, n + 1)"));
+        let pipelined = script(Pace::Pipelined, Requests::Own);
+        assert!(pipelined.contains("number = n + 16"), "{pipelined}");
+        assert!(pipelined.contains("n + 16, n + 16)"), "{pipelined}");
     }
 }

@@ -43,6 +43,7 @@ impl Tool for Wrk2 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Requests;
     use super::super::testing::arguments;
     use super::*;
 
@@ -71,9 +72,9 @@ latency_us 99.99 9727
 
     #[test]
     fn it_can_only_pace() {
-        let paced = arguments(&Wrk2, Pace::Paced { per_s: 5000 }).unwrap();
+        let paced = arguments(&Wrk2, Pace::Paced { per_s: 5000 }, Requests::Same).unwrap();
         assert!(paced.ends_with("/buy -R5000"), "{paced}");
-        assert_eq!(arguments(&Wrk2, Pace::Closed), None);
-        assert_eq!(arguments(&Wrk2, Pace::Pipelined), None);
+        assert_eq!(arguments(&Wrk2, Pace::Closed, Requests::Same), None);
+        assert_eq!(arguments(&Wrk2, Pace::Pipelined, Requests::Same), None);
     }
 }
