@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::plan::Plan;
 use super::prepare::Prepared;
 use super::run::Bench;
+use crate::environment::Stack;
 use crate::figures::{percent, rate, us};
 use crate::load::endpoint::Endpoint;
 use crate::load::schedule::{Phase, Schedule, Shape};
@@ -29,7 +30,7 @@ const LEAD_IN: Duration = Duration::from_millis(500);
 /// A trial is held when nearly all is sent, nearly on time, and the sale will find something left of the processors.
 const SENT_SHARE_MIN: f64 = 0.999;
 const LAG_US_P99_MAX: u64 = 10_000;
-const BUSY_SHARE_MAX: f64 = 0.8;
+const BUSY_SHARE_MAX: f64 = 0.75;
 
 /// A drill that cannot be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +49,12 @@ pub enum FitError {
 ///
 /// # Errors
 /// The target opens the sale too early for a trial, or the load could not be offered.
-pub async fn fitted(plan: &Plan, prepared: &Prepared, bench: &Bench) -> Result<Plan, FitError> {
+pub async fn fitted(
+    stack: &Stack,
+    plan: &Plan,
+    prepared: &Prepared,
+    bench: &Bench,
+) -> Result<Plan, FitError> {
     if plan.target.start.open.is_none() {
         let target = plan.target.name.clone();
         return Err(FitError::NoOpen { target });
@@ -61,8 +67,7 @@ pub async fn fitted(plan: &Plan, prepared: &Prepared, bench: &Bench) -> Result<P
             "trying {tried} requests/s for {} s",
             TRIAL_MS / 1_000
         ));
-        let summary = trial(plan, asked_per_s * share, prepared, bench).await?;
-        let lacking = lacking(&summary);
+        let lacking = lacking(&trial(stack, plan, asked_per_s * share, prepared, bench).await?);
         if lacking.is_none() || share == SHARES[SHARES.len() - 1] {
             let fitted = at_share(plan, share, asked_per_s, why);
             bench.narrate.say(&match &fitted.load.fitted {
@@ -76,23 +81,30 @@ pub async fn fitted(plan: &Plan, prepared: &Prepared, bench: &Bench) -> Result<P
     Ok(plan.clone())
 }
 
+/// One trial.
+#[derive(Debug, Default)]
+struct Trial {
+    load: LoadSummary,
+    /// CPU that generator and service used, of all that there is.
+    busy_share: f64,
+}
+
 /// Why a trial was not held; None: it was.
-fn lacking(summary: &LoadSummary) -> Option<String> {
-    let host = &summary.host;
-    let busy_share = host.own_share + host.others_share + host.steal_share;
-    let what = if summary.sent_share < SENT_SHARE_MIN {
-        format!("only {} were sent", percent(summary.sent_share))
-    } else if summary.schedule_lag_us.p99 > LAG_US_P99_MAX {
-        format!("1 % went out {} late", us(summary.schedule_lag_us.p99))
-    } else if busy_share > BUSY_SHARE_MAX {
-        format!(
-            "refusing them alone took {} of the processors",
-            percent((busy_share * 100.0).round() / 100.0)
-        )
+fn lacking(trial: &Trial) -> Option<String> {
+    let load = &trial.load;
+    if load.sent_share < SENT_SHARE_MIN {
+        Some(format!("only {} were sent", percent(load.sent_share)))
+    } else if load.schedule_lag_us.p99 > LAG_US_P99_MAX {
+        let lag = us(load.schedule_lag_us.p99);
+        Some(format!("1 % went out {lag} late"))
+    } else if trial.busy_share > BUSY_SHARE_MAX {
+        let busy = (trial.busy_share * 100.0).round();
+        Some(format!(
+            "offering and refusing them alone took {busy} % of the processors"
+        ))
     } else {
-        return None;
-    };
-    Some(what)
+        None
+    }
 }
 
 fn at_share(plan: &Plan, share: f64, asked_per_s: f64, why: Option<String>) -> Plan {
@@ -109,11 +121,12 @@ fn at_share(plan: &Plan, share: f64, asked_per_s: f64, why: Option<String>) -> P
 }
 
 async fn trial(
+    stack: &Stack,
     plan: &Plan,
     rate_per_s: f64,
     prepared: &Prepared,
     bench: &Bench,
-) -> Result<LoadSummary, FitError> {
+) -> Result<Trial, FitError> {
     let mut spec: LoadSpec = plan.load_spec();
     spec.load.schedule = Schedule::of(vec![Phase {
         name: "trial".to_owned(),
@@ -132,30 +145,45 @@ async fn trial(
         progress: Arc::new(Progress::default()),
         cancel: Arc::clone(&bench.cancel),
     };
-    let figures = tokio::task::spawn_blocking(move || load::run(job)).await??;
-    Ok(figures.summary())
+    let (cpu_ms, since) = (parties_cpu_ms(stack), Instant::now());
+    let load = tokio::task::spawn_blocking(move || load::run(job))
+        .await??
+        .summary();
+    let used_ms = parties_cpu_ms(stack).saturating_sub(cpu_ms);
+    let all_ms = since.elapsed().as_millis() as u64 * load.host.cpus.max(1);
+    Ok(Trial {
+        load,
+        busy_share: used_ms as f64 / all_ms.max(1) as f64,
+    })
+}
+
+/// CPU time of those who take part in a refusal.
+fn parties_cpu_ms(stack: &Stack) -> u64 {
+    let cpu_ms = stack.cpu_ms();
+    ["harness", "service"]
+        .iter()
+        .filter_map(|name| cpu_ms.get(*name))
+        .sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::host::HostUse;
     use crate::load::summary::Percentiles;
 
     #[test]
     fn a_trial_is_held_when_it_is_sent_on_time_with_something_to_spare() {
         let of = |sent_share, lag_us, busy_share| {
-            lacking(&LoadSummary {
-                sent_share,
-                schedule_lag_us: Percentiles {
-                    p99: lag_us,
-                    ..Percentiles::default()
+            lacking(&Trial {
+                load: LoadSummary {
+                    sent_share,
+                    schedule_lag_us: Percentiles {
+                        p99: lag_us,
+                        ..Percentiles::default()
+                    },
+                    ..LoadSummary::default()
                 },
-                host: HostUse {
-                    others_share: busy_share,
-                    ..HostUse::default()
-                },
-                ..LoadSummary::default()
+                busy_share,
             })
         };
         assert_eq!(of(1.0, 500, 0.5), None);

@@ -97,7 +97,7 @@ async fn collect(
     prepare::prepare_sale(prepared, plan).await?;
     let plan = &match bench.fit {
         Fit::AsWritten => plan.clone(),
-        Fit::ToMachine => fit::fitted(plan, prepared, bench).await?,
+        Fit::ToMachine => fit::fitted(stack, plan, prepared, bench).await?,
     };
     folder.save(RunFolder::PLAN, plan)?;
     if plan.sale.opens_at_ms == 0 {
