@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_fitted_plan_says_what_was_asked_and_why_it_runs_at_less() {
-        let mut plan = crate::check::tiny_plan(3);
+        let mut plan = crate::check::tiny_plan();
         plan.load.schedule = Schedule::of(vec![Phase {
             name: "rush".to_owned(),
             shape: Shape::Constant {
