@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flashsale::gateway::reason::Reason;
-use flashsale::gateway::{router, server};
+use flashsale::gateway::server;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
 use flashsale::sale::sku::Gate;
