@@ -83,8 +83,10 @@ request = function() return pipelined end
     )
 }
 
-/// What Lua does for each request is as little as we could make it: one call of `format`, however many are sent at
-/// once. The head that wrk makes for `BODY` holds for all, since all are as long.
+/// Lua does little for a request: one call of `format`, however many are sent at once, which is cheaper than one for
+/// each and `concat`. (Digits written into a buffer by its foreign function interface cost the same at depth 1, and
+/// a tenth less when pipelined; hardly anybody writes that.) The head that wrk makes for `BODY` holds for all, since
+/// all are as long.
 fn own(depth: u32) -> String {
     let body = TEMPLATE
         .replace("{user}", "u%012d")
