@@ -11,7 +11,7 @@ use super::reason::Reason;
 use super::{App, orders};
 use crate::operations::{health, sales};
 
-/// The buy call is not among them: the [door](super::door) answers it.
+/// The buy call is not among them: the door answers it.
 pub fn router(app: Arc<App>) -> Router {
     let operators = Router::new()
         .route("/sales/{sale}", put(sales::put_sale))
