@@ -1,5 +1,5 @@
 //! Arrival schedules as a drill states them: phases of one shape each, and shapes on top of them. When
-//! the arrivals fall is worked out by [`super::arrival_times::ArrivalTimes`].
+//! the arrivals fall is worked out by `arrival_times`.
 
 use serde::{Deserialize, Serialize};
 
