@@ -146,10 +146,12 @@ impl Engine {
         let next_ns = due_ns.into_iter().flatten().min().unwrap_or(u64::MAX);
         let next_ns = i64::try_from(next_ns).unwrap_or(i64::MAX);
         let busy = self.source.waiting().is_some() || !self.pool.is_settled();
-        if busy || !self.source.may_be_quiet() || next_ns < now_ns.saturating_add(QUIET_NS) {
+        let asleep = now_ns < -QUIET_NS || self.source.may_be_quiet();
+        if busy || !asleep || next_ns < now_ns.saturating_add(QUIET_NS) {
             return Wait::Tick(clock::next_tick(now_ns, self.tick_ns));
         }
-        Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX))
+        let limit_ns = if now_ns < 0 { 0 } else { i64::MAX };
+        Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX).min(limit_ns))
     }
 
     /// Queues what is due, the longest waiting first, as far as the connections have room. What
