@@ -2,43 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Output};
 
+#[path = "http/mod.rs"]
+mod http;
+
 use axum::Json;
 use axum::routing::post;
+use http::HttpServer;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 
-/// Echoes whether the body had a user and a request id of its own; runs until it is dropped.
-struct Server {
-    address: SocketAddr,
-    _runtime: Runtime,
-}
-
-impl Server {
-    fn run() -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
-        let listener = runtime
-            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
-            .unwrap();
-        let address = listener.local_addr().unwrap();
-        let routes = axum::Router::new().route("/orders", post(order));
-        runtime.spawn(async move { axum::serve(listener, routes).await });
-        Self {
-            address,
-            _runtime: runtime,
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}/orders", self.address)
-    }
+/// Says whether the body had a user and a request id of its own.
+fn serve() -> HttpServer {
+    HttpServer::run(axum::Router::new().route("/orders", post(order)))
 }
 
 async fn order(Json(body): Json<Value>) -> (axum::http::StatusCode, Json<Value>) {
@@ -70,9 +47,9 @@ fn text(output: &Output) -> String {
 }
 
 /// Half a second of 200 requests a second with a body of fields.
-fn measured(server: &Server, seed: &str, more: &[&str]) -> Output {
+fn measured(server: &HttpServer, seed: &str, more: &[&str]) -> Output {
     let (url, body) = (
-        server.url(),
+        format!("http://{}/orders", server.address),
         r#"{"user":"{user}","request_id":"{request_id}"}"#,
     );
     let mut args = vec![
@@ -100,7 +77,7 @@ fn json_of(path: &Path) -> Value {
 
 #[test]
 fn a_load_is_measured_saved_and_merged() {
-    let server = Server::run();
+    let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let (one, two, all, hdr) = (
@@ -151,7 +128,7 @@ fn a_load_is_measured_saved_and_merged() {
 
 #[test]
 fn a_gate_that_does_not_hold_fails_the_load() {
-    let server = Server::run();
+    let server = serve();
     let output = measured(
         &server,
         "1",
@@ -172,7 +149,7 @@ fn a_gate_that_does_not_hold_fails_the_load() {
 
 #[test]
 fn json_on_stdout_is_nothing_but_json() {
-    let server = Server::run();
+    let server = serve();
     let output = measured(&server, "1", &["--json", "-"]);
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["offered"], 100);

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod ends;
+#[path = "../http/mod.rs"]
+mod http;
 mod judging;
 #[path = "../plan/mod.rs"]
 mod plan;

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod answers;
+#[path = "../http/mod.rs"]
+mod http;
 mod limits;
 mod loops;
 mod misbehaviour;

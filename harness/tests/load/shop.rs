@@ -10,7 +10,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
+
+use crate::http::HttpServer;
 
 /// Everything it was asked, and what it sold.
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ pub struct Books {
 pub struct Shop {
     pub address: SocketAddr,
     pub books: Arc<Mutex<Books>>,
-    _runtime: Runtime,
+    _server: HttpServer,
 }
 
 impl Shop {
@@ -43,20 +44,11 @@ impl Shop {
             .route("/orders/{id}", get(status))
             .route("/orders/{id}/{action}", post(act))
             .with_state(Arc::clone(&books));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
-        let listener = runtime
-            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
-            .unwrap();
-        let address = listener.local_addr().unwrap();
-        runtime.spawn(async move { axum::serve(listener, routes).await });
+        let server = HttpServer::run(routes);
         Self {
-            address,
+            address: server.address,
             books,
-            _runtime: runtime,
+            _server: server,
         }
     }
 }
