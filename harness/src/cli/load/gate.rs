@@ -136,7 +136,8 @@ impl Figure {
                 .filter(|limit| *limit >= 0.0)
                 .ok_or_else(|| format!("`{text}` is no time; write 500us, 50ms or 1s")),
             Self::SentShare | Self::Share(_) => match text.strip_suffix('%') {
-                Some(percent) => number(percent.trim()).map(|value| value / 100.0),
+                // 99.9 / 100 is a little more than 0.999.
+                Some(percent) => number(percent.trim()).map(|value| (value * 1e9).round() / 1e11),
                 None => number(text),
             }
             .filter(|share| *share <= 1.0)

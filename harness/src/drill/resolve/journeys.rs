@@ -35,6 +35,11 @@ pub fn check(file: &DrillFile, target: Option<&Target>, traces: &Traces, problem
         let message = format!("{users} is too many; expected 1 to {USERS_MAX}");
         problems.push("journeys.users", message);
     }
+    if section.hatch_per_s.get() == 0.0 {
+        let message = "0 is no rate for buyers to come at; expected above 0";
+        problems.push("journeys.hatch_per_s", message);
+        return;
+    }
     let sum = section.pay_share.get() + section.cancel_share.get();
     if sum > 1.0 {
         let message = format!("pay_share + cancel_share is {sum}; at most 1");
