@@ -29,7 +29,7 @@ pub struct Figures {
     /// Follow-ups by kind and outcome.
     pub follow_ups: BTreeMap<String, u64>,
     /// Answers by HTTP status.
-    pub statuses: BTreeMap<u16, u64>,
+    pub statuses: BTreeMap<String, u64>,
     pub first_outage_ms: Option<u64>,
     pub last_outage_ms: Option<u64>,
     pub aborted: Option<String>,
@@ -154,7 +154,7 @@ impl Figures {
     }
 }
 
-fn add_counts<K: Ord + Clone>(ours: &mut BTreeMap<K, u64>, theirs: &BTreeMap<K, u64>) {
+fn add_counts(ours: &mut BTreeMap<String, u64>, theirs: &BTreeMap<String, u64>) {
     for (key, count) in theirs {
         *ours.entry(key.clone()).or_default() += count;
     }

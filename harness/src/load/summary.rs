@@ -50,7 +50,7 @@ pub struct LoadSummary {
     pub generator_cpu_ms: u64,
     /// Answers by HTTP status.
     #[serde(default)]
-    pub statuses: BTreeMap<u16, u64>,
+    pub statuses: BTreeMap<String, u64>,
     #[serde(default)]
     pub strain: Strain,
     #[serde(default)]

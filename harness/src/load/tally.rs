@@ -50,12 +50,12 @@ impl Tally {
     }
 
     /// Answers to buys, by status.
-    pub fn statuses(&self) -> BTreeMap<u16, u64> {
+    pub fn statuses(&self) -> BTreeMap<String, u64> {
         (0_u16..)
             .zip(&self.statuses)
             .skip(1)
             .filter(|(_, count)| **count > 0)
-            .map(|(status, count)| (status, *count))
+            .map(|(status, count)| (status.to_string(), *count))
             .collect()
     }
 
