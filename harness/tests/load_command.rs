@@ -119,11 +119,9 @@ fn a_load_is_measured_saved_and_merged() {
         max(&one).max(max(&two))
     };
     assert_eq!(sum["response_us"]["max"], larger("response_us"));
-    assert!(
-        std::fs::read_to_string(&hdr)
-            .unwrap()
-            .contains("#[Histogram log format version 1.3]")
-    );
+    let log = std::fs::read_to_string(&hdr).unwrap();
+    let lines = log.lines().filter(|line| !line.starts_with('#'));
+    assert!(lines.count() >= 1, "a histogram a second: {log}");
 }
 
 #[test]
