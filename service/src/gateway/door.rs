@@ -33,6 +33,8 @@ impl Door {
         Self { app, router }
     }
 
+    /// What the router answers runs to its end even if the buyer goes away: half a cancellation would wait for
+    /// the sweep.
     pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
         if request.method() == Method::POST && request.uri().path() == BUY_PATH {
             return Ok(self.buy(request.into_body()).await);
