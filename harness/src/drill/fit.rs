@@ -67,18 +67,23 @@ pub async fn fitted(
             "trying {tried} requests/s for {} s",
             TRIAL_MS / 1_000
         ));
-        let lacking = lacking(&trial(stack, plan, asked_per_s * share, prepared, bench).await?);
-        if lacking.is_none() || share == SHARES[SHARES.len() - 1] {
-            let fitted = at_share(plan, share, asked_per_s, why);
-            bench.narrate.say(&match &fitted.load.fitted {
-                None => format!("this machine holds {tried} requests/s"),
-                Some(fitted) => fitted.to_string(),
-            });
-            return Ok(fitted);
+        let trial = trial(stack, plan, asked_per_s * share, prepared, bench).await?;
+        match lacking(&trial) {
+            None => return Ok(told(at_share(plan, share, asked_per_s, why), bench)),
+            Some(lacking) => why = why.or(Some(lacking)),
         }
-        why = why.or(lacking);
     }
-    Ok(plan.clone())
+    let lowest = SHARES[SHARES.len() - 1];
+    Ok(told(at_share(plan, lowest, asked_per_s, why), bench))
+}
+
+fn told(plan: Plan, bench: &Bench) -> Plan {
+    let peak_per_s = plan.load.schedule.timetable().peak_per_s();
+    bench.narrate.say(&match &plan.load.fitted {
+        None => format!("this machine holds {} requests/s", rate(peak_per_s)),
+        Some(fitted) => fitted.to_string(),
+    });
+    plan
 }
 
 /// One trial.
