@@ -94,16 +94,38 @@ fn five_mistakes_are_five_problems() {
 }
 
 #[test]
+fn every_mistake_of_the_faults_is_reported() {
+    let faults = "[[faults]]\nkind = \"broker_kil\"\nat_ms = 1\n\n\
+                  [[faults]]\nkind = \"broker_kill\"\ncut_ms = 5\nfor_ms = 0\n\n\
+                  [[faults]]\nat_ms = 1\n\n[expect]";
+    let problems = problems_of(&oversell().replace("[expect]", faults));
+    for path in [
+        "faults[0].kind: unknown kind `broker_kil`; did you mean `broker_kill`?",
+        "faults[1].cut_ms: unknown key",
+        "faults[1].for_ms: 0 is out of range",
+        "faults[2].kind: missing",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.contains(path)),
+            "{path} not in {problems:#?}"
+        );
+    }
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+}
+
+#[test]
 fn contradictions_between_sections_are_reported_beside_other_mistakes() {
     let drill = oversell().replace("pay_share = 0.3", "pay_share = 0.9").replace(
         "[expect]",
-        "[[faults]]\nkind = \"cache_stock_raise\"\nat_ms = 60000\nsku = 6\nunits = 1\n\n[expect]\nconverge = 1",
+        "[[faults]]\nkind = \"cache_stock_raise\"\nat_ms = 60000\nsku = 6\nunits = 1\n\n[[faults]]\nkind = \"broker_kill\"\n\n[expect]\nconverge = 1",
     );
     let problems = problems_of(&drill);
     for path in [
         "population: pay_share +",
         "faults[0].at_ms: 60000",
         "faults[0].sku: there is no SKU 6",
+        "faults[1].at_ms: missing",
+        "faults[1].for_ms: missing",
         "expect.converge: unknown key",
     ] {
         assert!(

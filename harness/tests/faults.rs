@@ -8,12 +8,16 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use flashdrill::drill::plan::PlannedFault;
+use flashdrill::drill::plan::Sku;
+use flashdrill::drill::range::Count;
 use flashdrill::environment::{Stack, StackOptions};
-use flashdrill::faults::{self, Fault, FaultEvent};
+use flashdrill::faults::{
+    self, BrokerKill, CacheStockRaise, Fault, FaultEvent, RedisPrimaryKill, Site, Timeline,
+};
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
 use redis::cmd;
@@ -63,17 +67,49 @@ fn variables(stack: &Stack) -> Variables {
     variables
 }
 
+fn count(value: u64) -> Count {
+    Count::new(value).unwrap()
+}
+
+fn broker_kill(cut_requests_ms: u64) -> Fault {
+    Fault::BrokerKill(BrokerKill { cut_requests_ms })
+}
+
 /// The run may drive faults from a task of its own.
 fn spawnable<T: Send>(future: T) -> T {
     future
 }
 
-async fn run(stack: &Stack, at_ms: u64, fault: Fault) -> FaultEvent {
-    let planned = [PlannedFault { at_ms, fault }];
-    let never = AtomicBool::new(false);
-    let clock = Instant::now();
+async fn run(stack: &Stack, at_ms: u64, for_ms: u64, fault: Fault) -> FaultEvent {
+    let for_ms = fault.about().heals.then_some(for_ms);
+    let planned = PlannedFault {
+        at_ms,
+        for_ms,
+        fault,
+    };
+    run_planned(stack, planned, false).await
+}
+
+async fn run_planned(stack: &Stack, planned: PlannedFault, cancelled: bool) -> FaultEvent {
+    let cancel = AtomicBool::new(cancelled);
     let (target, variables) = (target(), variables(stack));
-    let running = faults::run(&planned, stack, &target, &variables, clock, &never);
+    let skus = [Sku {
+        id: "s1".to_owned(),
+        stock: 10,
+    }];
+    let site = Site {
+        stack,
+        target: &target,
+        variables: &variables,
+        skus: &skus,
+    };
+    let timeline = Timeline {
+        clock: Instant::now(),
+        cancel: &cancel,
+        tell: &|event| println!("{}", event.news()),
+    };
+    let planned = [planned];
+    let running = faults::run(&planned, site, timeline);
     let mut events = spawnable(running).await;
     let event = events.pop().expect("one fault, one event");
     println!("{event:#?}");
@@ -105,13 +141,14 @@ async fn write_until_it_breaks(stack: &Stack) -> Vec<u64> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_redis_primary_loses_acknowledged_writes() {
     let stack = start("primary-kill").await;
-    let fault = Fault::RedisPrimaryKill {
-        sku: "s1".to_owned(),
+    let fault = Fault::RedisPrimaryKill(RedisPrimaryKill {
+        sku: count(1),
         cut_replication_ms: 600,
-        restart_after_ms: 6_000,
-    };
-    let (acknowledged, event) =
-        tokio::join!(write_until_it_breaks(&stack), run(&stack, 300, fault));
+    });
+    let (acknowledged, event) = tokio::join!(
+        write_until_it_breaks(&stack),
+        run(&stack, 300, 6_000, fault)
+    );
     assert_eq!(event.error, None);
     let receipt = event.receipt.expect("a receipt");
     for part in ["signal 9", "bytes held back", "is primary of slot"] {
@@ -166,11 +203,8 @@ async fn talk_to_the_broker(stack: &Stack) {
 async fn a_killed_broker_comes_back_and_stock_can_be_raised() {
     let stack = start("broker-kill").await;
     stack.rocketmq.create_topic("orders", 20).await.unwrap();
-    let fault = Fault::BrokerKill {
-        cut_requests_ms: 200,
-        restart_after_ms: 1_000,
-    };
-    let (event, ()) = tokio::join!(run(&stack, 300, fault), talk_to_the_broker(&stack));
+    let fault = broker_kill(200);
+    let (event, ()) = tokio::join!(run(&stack, 300, 1_000, fault), talk_to_the_broker(&stack));
     assert_eq!(event.error, None);
     let receipt = event.receipt.expect("a receipt");
     assert!(receipt.contains("signal 9"), "{receipt}");
@@ -191,15 +225,11 @@ async fn raised_stock_is_seen(stack: &Stack) {
         .query(cmd("HSET").arg(key).arg("available").arg(10))
         .await
         .unwrap();
-    let event = run(
-        stack,
-        0,
-        Fault::CacheStockRaise {
-            sku: "s1".to_owned(),
-            units: 5,
-        },
-    )
-    .await;
+    let raise = CacheStockRaise {
+        sku: count(1),
+        units: count(5),
+    };
+    let event = run(stack, 0, 0, Fault::CacheStockRaise(raise)).await;
     assert_eq!(
         (event.heals, event.healed_at_ms, event.error),
         (false, None, None)
@@ -209,43 +239,21 @@ async fn raised_stock_is_seen(stack: &Stack) {
 
 /// Nobody talks to the broker: nothing is held back, so there is no proof that the fault bit.
 async fn a_fault_without_effect_has_no_receipt(stack: &Stack) {
-    let event = run(
-        stack,
-        0,
-        Fault::BrokerKill {
-            cut_requests_ms: 50,
-            restart_after_ms: 50,
-        },
-    )
-    .await;
+    let event = run(stack, 0, 50, broker_kill(50)).await;
     assert_eq!(event.receipt, None);
     assert!(event.error.expect("a reason").contains("no request"));
     assert!(event.healed_at_ms.is_some(), "it is healed all the same");
 }
 
 async fn a_cancelled_fault_is_not_injected(stack: &Stack) {
-    let fault = Fault::BrokerKill {
-        cut_requests_ms: 0,
-        restart_after_ms: 60_000,
-    };
-    let planned = [PlannedFault {
+    let planned = PlannedFault {
         at_ms: 60_000,
-        fault,
-    }];
-    let cancelled = AtomicBool::new(false);
-    cancelled.store(true, Ordering::Relaxed);
-    let clock = Instant::now();
-    let events = faults::run(
-        &planned,
-        stack,
-        &target(),
-        &variables(stack),
-        clock,
-        &cancelled,
-    )
-    .await;
+        for_ms: Some(60_000),
+        fault: broker_kill(0),
+    };
+    let event = run_planned(stack, planned, true).await;
     assert!(
-        events[0]
+        event
             .error
             .as_ref()
             .is_some_and(|error| error.contains("cancelled"))

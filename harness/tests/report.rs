@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 use flashdrill::check::{CheckId, Evidence, Judgement, Verdict, judge};
 use flashdrill::drill::plan::PlannedFault;
-use flashdrill::faults::{Fault, FaultEvent};
+use flashdrill::drill::range::Count;
+use flashdrill::faults::{Fault, FaultEvent, RedisPrimaryKill};
 use flashdrill::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
 };
@@ -222,14 +223,14 @@ impl Run {
             CheckId::L4,
         ];
         plan.expect.sell_out = true;
-        let fault = Fault::RedisPrimaryKill {
-            sku: SKUS[0].0.to_owned(),
+        let kill = RedisPrimaryKill {
+            sku: Count::new(1).unwrap(),
             cut_replication_ms: 600,
-            restart_after_ms: 5_000,
         };
         plan.faults.push(PlannedFault {
             at_ms: KILLED,
-            fault,
+            for_ms: Some(5_000),
+            fault: Fault::RedisPrimaryKill(kill),
         });
         Evidence {
             plan,

@@ -175,7 +175,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::drill::plan::PlannedFault;
-    use crate::faults::Fault;
+    use crate::faults::{BrokerKill, Fault};
     use crate::observe::Sample;
 
     fn valid(change: impl FnOnce(&mut Evidence)) -> Tiny {
@@ -195,13 +195,10 @@ mod tests {
         };
         change(&mut event);
         valid(|e| {
-            let fault = Fault::BrokerKill {
-                cut_requests_ms: 0,
-                restart_after_ms: 3_000,
-            };
             e.plan.faults.push(PlannedFault {
                 at_ms: 5_000,
-                fault,
+                for_ms: Some(3_000),
+                fault: Fault::BrokerKill(BrokerKill { cut_requests_ms: 0 }),
             });
             e.faults.push(event);
         })

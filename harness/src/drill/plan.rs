@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::check::CheckId;
-use crate::faults::Fault;
+pub use crate::faults::PlannedFault;
 use crate::journeys::Journeys;
 use crate::load::population::Population;
 pub use crate::load::spec::Load;
@@ -74,14 +74,6 @@ pub struct Sku {
     pub id: String,
     /// Units on sale.
     pub stock: u32,
-}
-
-/// A fault and its place on the load's timeline.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PlannedFault {
-    /// From the first arrival.
-    pub at_ms: u64,
-    pub fault: Fault,
 }
 
 /// What must hold for the drill to pass.

@@ -93,8 +93,9 @@ impl Backoff {
 }
 
 /// A count or a time that must be at least 1 and fits 32 bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, Deserialize)]
 #[deserr(try_from(u64) = Count::new -> OutOfRange)]
+#[serde(transparent)]
 pub struct Count(u32);
 
 impl Count {

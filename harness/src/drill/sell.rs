@@ -9,7 +9,7 @@ use super::prepare::{self, PrepareError, Prepared};
 use super::run::Bench;
 use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
-use crate::faults::{self, FaultEvent};
+use crate::faults::{self, FaultEvent, Site, Timeline};
 use crate::history::{HistoryError, HistoryWriter};
 use crate::journeys::{JourneyError, JourneyJob, JourneySummary, Journeying};
 use crate::load::endpoint::Endpoint;
@@ -74,14 +74,18 @@ pub async fn sell(
     let progress = Arc::new(Progress::default());
     let journeys = journeys(plan, prepared, bench, folder, start)?;
     let load = tokio::task::spawn_blocking(offer(plan, prepared, bench, folder, start, &progress)?);
-    let faults = faults::run(
-        &plan.faults,
+    let site = Site {
         stack,
-        &plan.target,
-        &prepared.variables,
-        start,
-        &bench.cancel,
-    );
+        target: &plan.target,
+        variables: &prepared.variables,
+        skus: &plan.sale.skus,
+    };
+    let timeline = Timeline {
+        clock: start,
+        cancel: &bench.cancel,
+        tell: &|event| bench.narrate.say(&event.news()),
+    };
+    let faults = faults::run(&plan.faults, site, timeline);
     let journeys = make(journeys);
     let mut opened = Ok(());
     let (load, journeys, events) = tokio::select! {

@@ -19,10 +19,21 @@ pub enum FaultError {
         "the target's `{command}` has no key: it needs a Redis command, a key and its arguments"
     )]
     NoKey { command: &'static str },
+    #[error("there is no SKU {number}; {skus} are on sale")]
+    NoSku { number: u32, skus: usize },
     #[error("{victim} did not die by signal 9: {how}")]
     NotKilled { victim: String, how: String },
     #[error("no proof that the fault bit: {missing}")]
     NoReceipt { missing: String },
     #[error("not healed {waited_s} s after the heal began: {missing}")]
     NotHealed { waited_s: u64, missing: String },
+}
+
+impl FaultError {
+    /// No proof yet that the fault bit, or that it is healed.
+    pub(super) fn missing(what: impl Into<String>) -> Self {
+        Self::NoReceipt {
+            missing: what.into(),
+        }
+    }
 }

@@ -1,52 +1,31 @@
 //! Faults as values: what to break, when it was broken and healed, and the proof that it bit.
 //!
-//! One file per kind. The runner takes each through the same steps: applicable, inject, receipt, heal,
+//! One file per kind in `kinds/`. The runner takes each through the same steps: applicable, inject, receipt, heal,
 //! is healed. Network faults go through Toxiproxy's REST API only.
 
-mod broker_kill;
-mod cache_stock_raise;
 mod error;
-mod injection;
-mod redis_primary_kill;
+mod kind;
+mod kinds;
 mod runner;
+mod site;
 mod sku_command;
 
 pub use error::FaultError;
-pub use runner::{heal_all, run};
+pub use kind::{Key, Need};
+pub use kinds::{About, BrokerKill, CacheStockRaise, Fault, RedisPrimaryKill};
+pub use runner::{Timeline, heal_all, run};
+pub use site::Site;
 
 use serde::{Deserialize, Serialize};
 
-/// What can be broken. Times are relative to the injection.
+/// A fault and its place on the load's timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Fault {
-    /// Black-holes the replication links of the Redis primary that owns `sku`, SIGKILLs it
-    /// `cut_replication_ms` later (so that acknowledged writes are lost), starts it again after
-    /// `restart_after_ms`.
-    RedisPrimaryKill {
-        sku: String,
-        cut_replication_ms: u64,
-        restart_after_ms: u64,
-    },
-    /// Black-holes what the service sends to the broker (answers still arrive), SIGKILLs the broker
-    /// `cut_requests_ms` later, starts it again after `restart_after_ms`.
-    BrokerKill {
-        cut_requests_ms: u64,
-        restart_after_ms: u64,
-    },
-    /// Adds `units` to the cache's stock of `sku`, as a wrong repair would; not healed.
-    CacheStockRaise { sku: String, units: u32 },
-}
-
-impl Fault {
-    /// Name in drill files and reports.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::RedisPrimaryKill { .. } => "redis_primary_kill",
-            Self::BrokerKill { .. } => "broker_kill",
-            Self::CacheStockRaise { .. } => "cache_stock_raise",
-        }
-    }
+pub struct PlannedFault {
+    /// From the first arrival.
+    pub at_ms: u64,
+    /// From the injection to the heal. None: until it is told to heal, or a change of state that is not healed.
+    pub for_ms: Option<u64>,
+    pub fault: Fault,
 }
 
 /// What became of one planned fault. Times are since the first arrival.
@@ -65,4 +44,31 @@ pub struct FaultEvent {
     pub receipt: Option<String>,
     /// What went wrong while injecting or healing.
     pub error: Option<String>,
+}
+
+impl FaultEvent {
+    /// A fault of which nothing has happened yet.
+    fn planned(planned: &PlannedFault) -> Self {
+        let about = planned.fault.about();
+        Self {
+            kind: about.kind.to_owned(),
+            what: String::new(),
+            injected_at_ms: planned.at_ms,
+            healed_at_ms: None,
+            heals: about.heals,
+            receipt: None,
+            error: None,
+        }
+    }
+
+    /// The last thing that happened to it, in one line.
+    pub fn news(&self) -> String {
+        let Self { kind, what, .. } = self;
+        match (self.healed_at_ms, &self.receipt, &self.error) {
+            (Some(ms), ..) => format!("{kind}: healed at {:.1} s", ms as f64 / 1e3),
+            (None, _, Some(error)) => format!("{kind}: {error}"),
+            (None, Some(receipt), None) => format!("{kind} bit: {receipt}"),
+            (None, None, None) => format!("{kind}: {what}"),
+        }
+    }
 }

@@ -5,44 +5,30 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
-use super::broker_kill::BrokerKill;
-use super::cache_stock_raise::CacheStockRaise;
 use super::error::FaultError;
-use super::injection::{Injection, Site};
-use super::redis_primary_kill::RedisPrimaryKill;
-use super::{Fault, FaultEvent};
-use crate::drill::plan::PlannedFault;
+use super::kind::Kind;
+use super::kinds::run_one;
+use super::site::Site;
+use super::{FaultEvent, PlannedFault};
 use crate::environment::{EnvironmentError, Stack};
-use crate::target::Target;
-use crate::target::template::Variables;
 
 /// How often cancellation, receipts and health are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A server that is not whole by then will not be.
 const HEALED_TIMEOUT: Duration = Duration::from_secs(60);
+/// Evidence of a change of state, which has no end to wait for.
+const RECEIPT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Injects the faults, each at its time after `clock`, the first arrival; returns when all are healed.
-/// `variables` are the stack's and the run's, `{sale}` included. After `cancel` nothing more is
-/// injected, and what is injected is healed at once.
+/// Injects the faults, each at its time on the timeline; returns when all are healed.
 pub async fn run(
     faults: &[PlannedFault],
-    stack: &Stack,
-    target: &Target,
-    variables: &Variables,
-    clock: Instant,
-    cancel: &AtomicBool,
+    site: Site<'_>,
+    timeline: Timeline<'_>,
 ) -> Vec<FaultEvent> {
-    let site = Site {
-        stack,
-        target,
-        variables,
-    };
-    join_all(
-        faults
-            .iter()
-            .map(|planned| run_one(planned, site, Timeline { clock, cancel })),
-    )
-    .await
+    let runs = faults
+        .iter()
+        .map(|planned| run_one(planned, site, timeline));
+    join_all(runs).await
 }
 
 /// Heals whatever is broken, planned or not: no toxic left, every link open, every server back.
@@ -53,114 +39,91 @@ pub async fn heal_all(stack: &Stack) -> Result<(), EnvironmentError> {
     stack.heal().await
 }
 
-async fn run_one(planned: &PlannedFault, site: Site<'_>, timeline: Timeline<'_>) -> FaultEvent {
-    let (kind, at_ms) = (planned.fault.kind(), planned.at_ms);
-    match &planned.fault {
-        Fault::RedisPrimaryKill {
-            sku,
-            cut_replication_ms,
-            restart_after_ms,
-        } => {
-            let fault = RedisPrimaryKill::new(sku, *cut_replication_ms, *restart_after_ms);
-            drive(fault, kind, at_ms, site, timeline).await
-        }
-        Fault::BrokerKill {
-            cut_requests_ms,
-            restart_after_ms,
-        } => {
-            let fault = BrokerKill::new(*cut_requests_ms, *restart_after_ms);
-            drive(fault, kind, at_ms, site, timeline).await
-        }
-        Fault::CacheStockRaise { sku, units } => {
-            drive(
-                CacheStockRaise::new(sku, *units),
-                kind,
-                at_ms,
-                site,
-                timeline,
-            )
-            .await
-        }
-    }
+/// One fault on its way.
+struct Injection<'k, K: Kind> {
+    kind: &'k K,
+    state: K::State,
+    event: FaultEvent,
 }
 
-async fn drive(
-    mut fault: impl Injection,
-    kind: &str,
-    at_ms: u64,
+/// Takes a fault of kind `K` through its steps.
+pub(super) async fn drive<K: Kind>(
+    kind: &K,
+    planned: &PlannedFault,
     site: Site<'_>,
     timeline: Timeline<'_>,
 ) -> FaultEvent {
-    let mut event = FaultEvent {
-        kind: kind.to_owned(),
-        what: String::new(),
-        injected_at_ms: at_ms,
-        healed_at_ms: None,
-        heals: fault.heal_after().is_some(),
-        receipt: None,
-        error: None,
+    let mut fault = Injection {
+        kind,
+        state: K::State::default(),
+        event: FaultEvent::planned(planned),
     };
-    if !timeline
-        .sleep_until(timeline.clock + Duration::from_millis(at_ms))
-        .await
-    {
-        event.error = Some("cancelled before it was injected".to_owned());
-        return event;
+    let at = timeline.clock + Duration::from_millis(planned.at_ms);
+    if !timeline.sleep_until(Some(at)).await {
+        fault.event.error = Some("cancelled before it was injected".to_owned());
+        return fault.event;
     }
     let injected = Instant::now();
-    event.injected_at_ms = timeline.ms(injected);
-    match break_it(&mut fault, site, &mut event).await {
-        Ok(()) => note(
-            &mut event,
-            prove(&mut fault, site, injected, timeline).await,
-        ),
-        Err(error) => note(&mut event, Err(error)),
-    }
-    if fault.heal_after().is_some() {
-        match mend(&mut fault, site).await {
-            Ok(()) => event.healed_at_ms = Some(timeline.ms(Instant::now())),
-            Err(error) => note(&mut event, Err(error)),
+    fault.event.injected_at_ms = timeline.ms(injected);
+    let heal_at = planned
+        .for_ms
+        .map(|for_ms| injected + Duration::from_millis(for_ms));
+    let receipt = match break_it(&mut fault, site, timeline).await {
+        Ok(()) => prove(&mut fault, site, heal_at, timeline).await,
+        Err(error) => Err(error),
+    };
+    note(&mut fault.event, receipt);
+    (timeline.tell)(&fault.event);
+    if K::HEALS {
+        if fault.event.error.is_none() {
+            timeline.sleep_until(heal_at).await;
         }
+        match mend(&mut fault, site).await {
+            Ok(()) => fault.event.healed_at_ms = Some(timeline.ms(Instant::now())),
+            Err(error) => note(&mut fault.event, Err(error)),
+        }
+        (timeline.tell)(&fault.event);
     }
-    event
+    fault.event
 }
 
-async fn break_it(
-    fault: &mut impl Injection,
+async fn break_it<K: Kind>(
+    fault: &mut Injection<'_, K>,
     site: Site<'_>,
-    event: &mut FaultEvent,
+    timeline: Timeline<'_>,
 ) -> Result<(), FaultError> {
-    event.what = fault.applicable(site).await?;
-    fault.inject(site).await
+    fault.event.what = fault.kind.applicable(&mut fault.state, site).await?;
+    (timeline.tell)(&fault.event);
+    fault.kind.inject(&mut fault.state, site).await
 }
 
-/// Collects the receipt, and waits for the time to heal.
-async fn prove(
-    fault: &mut impl Injection,
+/// Asks for the receipt until there is one or it is too late.
+async fn prove<K: Kind>(
+    fault: &mut Injection<'_, K>,
     site: Site<'_>,
-    injected: Instant,
+    heal_at: Option<Instant>,
     timeline: Timeline<'_>,
 ) -> Result<String, FaultError> {
-    let heal_at = fault.heal_after().map(|after| injected + after);
+    let give_up_at = match heal_at {
+        None if !K::HEALS => Some(Instant::now() + RECEIPT_TIMEOUT),
+        heal_at => heal_at,
+    };
     loop {
-        let receipt = fault.receipt(site).await;
-        let due = heal_at.is_none_or(|at| Instant::now() >= at);
-        if receipt.is_ok() || due || timeline.is_cancelled() {
-            if let Some(at) = heal_at {
-                timeline.sleep_until(at).await;
-            }
+        let receipt = fault.kind.receipt(&mut fault.state, site).await;
+        let late = give_up_at.is_some_and(|at| Instant::now() >= at);
+        if receipt.is_ok() || late || timeline.is_cancelled() {
             return receipt;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-async fn mend(fault: &mut impl Injection, site: Site<'_>) -> Result<(), FaultError> {
+async fn mend<K: Kind>(fault: &mut Injection<'_, K>, site: Site<'_>) -> Result<(), FaultError> {
     let begun = Instant::now();
     loop {
         // Healing is idempotent, so a heal that failed once is tried again until the deadline.
-        let healed = match fault.heal(site).await {
-            Ok(()) => fault.is_healed(site).await,
+        let healed = match fault.kind.heal(&mut fault.state, site).await {
+            Ok(()) => fault.kind.is_healed(&fault.state, site).await,
             Err(error) => Err(error),
         };
         match healed {
@@ -186,11 +149,15 @@ fn note(event: &mut FaultEvent, result: Result<String, FaultError>) {
     }
 }
 
-/// The load's clock, and the word to stop.
-#[derive(Debug, Clone, Copy)]
-struct Timeline<'t> {
-    clock: Instant,
-    cancel: &'t AtomicBool,
+/// The load's clock, the word to stop, and who is told what happens.
+#[derive(Clone, Copy)]
+pub struct Timeline<'t> {
+    /// The first arrival.
+    pub clock: Instant,
+    /// Once it is true nothing more is injected, and what is injected is healed at once.
+    pub cancel: &'t AtomicBool,
+    /// Called when a fault is about to be injected, when its receipt is there or missing, and when it is healed.
+    pub tell: &'t (dyn Fn(&FaultEvent) + Sync),
 }
 
 impl Timeline<'_> {
@@ -202,13 +169,15 @@ impl Timeline<'_> {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// False when cancelled meanwhile.
-    async fn sleep_until(&self, at: Instant) -> bool {
+    /// Sleeps until `at`, None: until cancelled. False when cancelled meanwhile.
+    async fn sleep_until(&self, at: Option<Instant>) -> bool {
         loop {
             if self.is_cancelled() {
                 return false;
             }
-            let left = at.saturating_duration_since(Instant::now());
+            let left = at.map_or(LOOK_EVERY, |at| {
+                at.saturating_duration_since(Instant::now())
+            });
             if left.is_zero() {
                 return true;
             }

@@ -3,7 +3,7 @@
 use redis::{Cmd, FromRedisValue};
 
 use super::error::FaultError;
-use super::injection::Site;
+use super::site::Site;
 use crate::target::template::fill;
 
 /// A command of the target file with its variables filled in.

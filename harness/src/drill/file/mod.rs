@@ -16,7 +16,6 @@ use deserr::Deserr;
 use serde::de::DeserializeOwned;
 
 use super::problems::Problems;
-use crate::faults::Fault;
 use crate::load::schedule::Shape;
 
 pub use about::About;
@@ -123,14 +122,11 @@ fn section<T: Deserr<Problems>>(
 /// What the deserializer says of a value that no variant has; it names neither the key nor the choices.
 const WRONG_TAG: &str = "Incorrect tag value";
 
-/// Adds the key and the choices to the problems of tagged tables.
-fn name_tags(section: &str, mut found: Problems) -> Problems {
-    let (key, choices) = match section {
-        "load" => ("shape", choices::<Shape>("shape")),
-        _ => ("kind", choices::<Fault>("kind")),
-    };
+/// Adds the key and the choices to the problems of the load's tagged tables.
+fn name_tags(mut found: Problems) -> Problems {
+    let choices = choices::<Shape>("shape");
     for problem in found.0.iter_mut().filter(|one| one.message == WRONG_TAG) {
-        problem.path = format!("{}.{key}", problem.path);
+        problem.path = format!("{}.shape", problem.path);
         problem.message = format!("unknown value; {choices}");
     }
     found
@@ -159,7 +155,7 @@ fn whole<T: Deserr<Problems>>(
             None
         }
         Err(found) => {
-            problems.extend_below(name, name_tags(name, found));
+            problems.extend_below(name, name_tags(found));
             None
         }
     }

@@ -8,91 +8,91 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use super::error::FaultError;
-use super::injection::{Injection, Site};
-use super::sku_command::SkuCommand;
+use crate::drill::range::Count;
 use crate::environment::{RedisNode, links};
+use crate::faults::error::FaultError;
+use crate::faults::kind::{Kind, Need, kind};
+use crate::faults::site::Site;
+use crate::faults::sku_command::SkuCommand;
 use crate::proxy::toxic::Stream;
 
-#[derive(Debug)]
-pub(super) struct RedisPrimaryKill {
-    sku: String,
-    cut_replication: Duration,
-    restart_after: Duration,
-    victim: Option<Victim>,
+kind! {
+    /// Kills the Redis primary of a SKU (SIGKILL) with its replication dark, so that acknowledged writes are lost;
+    /// started again when healed.
+    pub struct RedisPrimaryKill {
+        /// Number of the SKU whose primary dies, from 1.
+        pub sku: Count,
+        /// How long its replication is dark before the kill, ms.
+        pub cut_replication_ms: u64 = 500,
+    }
 }
 
 /// What is known of the node, step by step.
 #[derive(Debug)]
-struct Victim {
+pub(crate) struct Victim {
     index: usize,
     slot: u16,
-    held_back_before: u64,
     held_back_bytes: u64,
     killed: Option<(Instant, ExitStatus, u32)>,
 }
 
-impl RedisPrimaryKill {
-    pub fn new(sku: &str, cut_replication_ms: u64, restart_after_ms: u64) -> Self {
-        Self {
-            sku: sku.to_owned(),
-            cut_replication: Duration::from_millis(cut_replication_ms),
-            restart_after: Duration::from_millis(restart_after_ms),
-            victim: None,
-        }
-    }
-
-    fn victim(&mut self) -> Result<&mut Victim, FaultError> {
-        let missing = || FaultError::NoReceipt {
-            missing: "no primary was found to kill".to_owned(),
-        };
-        self.victim.as_mut().ok_or_else(missing)
-    }
+fn found(victim: &mut Option<Victim>) -> Result<&mut Victim, FaultError> {
+    let missing = || FaultError::missing("no primary was found to kill");
+    victim.as_mut().ok_or_else(missing)
 }
 
-impl Injection for RedisPrimaryKill {
-    async fn applicable(&mut self, site: Site<'_>) -> Result<String, FaultError> {
-        let key = SkuCommand::available(site, &self.sku)?;
+impl Kind for RedisPrimaryKill {
+    type State = Option<Victim>;
+    const NEEDS: &'static [Need] = &[Need::OwnServers];
+
+    async fn applicable(
+        &self,
+        victim: &mut Self::State,
+        site: Site<'_>,
+    ) -> Result<String, FaultError> {
+        let sku = site.sku(self.sku.get())?;
+        let key = SkuCommand::available(site, sku)?;
         let slot = site.stack.redis.slot_of(key.key()).await?;
         let node = site.stack.redis.primary_of_slot(slot).await?;
-        self.victim = Some(Victim {
+        *victim = Some(Victim {
             index: node.index,
             slot,
-            held_back_before: 0,
             held_back_bytes: 0,
             killed: None,
         });
         Ok(format!(
-            "{} (127.0.0.1:{}), primary of SKU {} (slot {slot}): replication dark, kill -9 {} ms later",
+            "{} (127.0.0.1:{}), primary of SKU {sku} (slot {slot}): replication dark, kill -9 {} ms later",
             node.name(),
             node.port,
-            self.sku,
-            self.cut_replication.as_millis()
+            self.cut_replication_ms
         ))
     }
 
-    async fn inject(&mut self, site: Site<'_>) -> Result<(), FaultError> {
-        let cut = self.cut_replication;
-        let victim = self.victim()?;
+    async fn inject(&self, victim: &mut Self::State, site: Site<'_>) -> Result<(), FaultError> {
+        let victim = found(victim)?;
         let node = site.stack.redis.node(victim.index);
         let link = links::redis_replication(victim.index);
-        victim.held_back_before = site.stack.links.traffic(&link).await?.held_back_bytes();
-        if !cut.is_zero() {
+        let before = site.stack.links.traffic(&link).await?.held_back_bytes();
+        if self.cut_replication_ms > 0 {
             for stream in Stream::BOTH {
                 site.stack.links.black_hole(&link, stream).await?;
             }
-            tokio::time::sleep(cut).await;
+            tokio::time::sleep(Duration::from_millis(self.cut_replication_ms)).await;
         }
-        victim.held_back_bytes = held_back(site, &link, victim.held_back_before).await?;
+        let after = site.stack.links.traffic(&link).await?.held_back_bytes();
+        victim.held_back_bytes = after - before;
         let pid = node.process.pid().unwrap_or_default();
         let status = node.process.kill().await?;
         victim.killed = Some((Instant::now(), status, pid));
         Ok(())
     }
 
-    async fn receipt(&mut self, site: Site<'_>) -> Result<String, FaultError> {
-        let cut = !self.cut_replication.is_zero();
-        let victim = self.victim()?;
+    async fn receipt(
+        &self,
+        victim: &mut Self::State,
+        site: Site<'_>,
+    ) -> Result<String, FaultError> {
+        let victim = found(victim)?;
         let name = site.stack.redis.node(victim.index).name();
         let Some((at, status, pid)) = victim.killed else {
             return Err(not_killed(name, "it was never killed"));
@@ -100,9 +100,9 @@ impl Injection for RedisPrimaryKill {
         if status.signal() != Some(9) {
             return Err(not_killed(name, &status.to_string()));
         }
-        if cut && victim.held_back_bytes == 0 {
+        if self.cut_replication_ms > 0 && victim.held_back_bytes == 0 {
             let missing = format!("no byte was held back on the replication link of {name}");
-            return Err(FaultError::NoReceipt { missing });
+            return Err(FaultError::missing(missing));
         }
         let heir = heir(site, victim).await?;
         Ok(format!(
@@ -115,39 +115,33 @@ impl Injection for RedisPrimaryKill {
         ))
     }
 
-    fn heal_after(&self) -> Option<Duration> {
-        Some(self.restart_after)
-    }
-
-    async fn heal(&mut self, site: Site<'_>) -> Result<(), FaultError> {
-        let Some(victim) = &self.victim else {
+    async fn heal(&self, victim: &mut Self::State, site: Site<'_>) -> Result<(), FaultError> {
+        let Some(victim) = victim else {
             return Ok(());
         };
-        site.stack
-            .links
-            .clear(&links::redis_replication(victim.index))
-            .await?;
+        let link = links::redis_replication(victim.index);
+        site.stack.links.clear(&link).await?;
         site.stack.redis.node(victim.index).process.start_again()?;
         Ok(())
     }
 
     /// The node is back as a replica in sync, and every node sees a whole cluster.
-    async fn is_healed(&self, site: Site<'_>) -> Result<(), FaultError> {
+    async fn is_healed(&self, _: &Self::State, site: Site<'_>) -> Result<(), FaultError> {
         match site.stack.redis.missing().await? {
             None => Ok(()),
-            Some(missing) => Err(FaultError::NoReceipt { missing }),
+            Some(missing) => Err(FaultError::missing(missing)),
         }
     }
 }
 
 /// The node that took over.
 async fn heir<'s>(site: Site<'s>, victim: &Victim) -> Result<&'s RedisNode, FaultError> {
-    let none = || FaultError::NoReceipt {
-        missing: format!(
+    let none = || {
+        FaultError::missing(format!(
             "no other node is primary of slot {} (a failover takes 2 to 5 s: is the node started \
              again too early?)",
             victim.slot
-        ),
+        ))
     };
     let heir = site
         .stack
@@ -160,10 +154,6 @@ async fn heir<'s>(site: Site<'s>, victim: &Victim) -> Result<&'s RedisNode, Faul
     } else {
         Ok(heir)
     }
-}
-
-async fn held_back(site: Site<'_>, link: &str, before: u64) -> Result<u64, FaultError> {
-    Ok(site.stack.links.traffic(link).await?.held_back_bytes() - before)
 }
 
 fn not_killed(victim: &str, how: &str) -> FaultError {

@@ -1,0 +1,92 @@
+//! Kills the broker while requests are on their way to it.
+//!
+//! What the service sends is swallowed first (answers still arrive), so that the kill meets half
+//! messages without their end and sends without their answer.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::environment::links::ROCKETMQ_BROKER;
+use crate::faults::error::FaultError;
+use crate::faults::kind::{Kind, Need, kind};
+use crate::faults::site::Site;
+use crate::proxy::toxic::Stream;
+
+kind! {
+    /// Kills the broker (SIGKILL) while requests are on their way to it; started again when healed.
+    pub struct BrokerKill {
+        /// How long requests are swallowed before the kill, ms; answers still arrive.
+        pub cut_requests_ms: u64 = 0,
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Killed {
+    held_back_bytes: u64,
+    ended: Option<(ExitStatus, u32)>,
+}
+
+impl Kind for BrokerKill {
+    type State = Killed;
+    const NEEDS: &'static [Need] = &[Need::OwnServers];
+
+    async fn applicable(&self, _: &mut Killed, site: Site<'_>) -> Result<String, FaultError> {
+        Ok(format!(
+            "broker ({}): requests of the service swallowed, kill -9 {} ms later",
+            site.stack.rocketmq.broker_address, self.cut_requests_ms
+        ))
+    }
+
+    async fn inject(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
+        let links = &site.stack.links;
+        let before = held_back_bytes(site).await?;
+        if self.cut_requests_ms > 0 {
+            links.black_hole(ROCKETMQ_BROKER, Stream::Upstream).await?;
+            tokio::time::sleep(Duration::from_millis(self.cut_requests_ms)).await;
+        }
+        killed.held_back_bytes = held_back_bytes(site).await? - before;
+        let broker = &site.stack.rocketmq.broker;
+        let pid = broker.pid().unwrap_or_default();
+        killed.ended = Some((broker.kill().await?, pid));
+        Ok(())
+    }
+
+    async fn receipt(&self, killed: &mut Killed, _: Site<'_>) -> Result<String, FaultError> {
+        let not_killed = |how: String| FaultError::NotKilled {
+            victim: "the broker".to_owned(),
+            how,
+        };
+        let (status, pid) = killed
+            .ended
+            .ok_or_else(|| not_killed("never killed".to_owned()))?;
+        if status.signal() != Some(9) {
+            return Err(not_killed(status.to_string()));
+        }
+        if self.cut_requests_ms > 0 && killed.held_back_bytes == 0 {
+            let missing = "no request of the service was held back before the kill";
+            return Err(FaultError::missing(missing));
+        }
+        Ok(format!(
+            "broker (pid {pid}) exited by signal 9; {} bytes of requests held back before that",
+            killed.held_back_bytes
+        ))
+    }
+
+    async fn heal(&self, _: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
+        site.stack.links.clear(ROCKETMQ_BROKER).await?;
+        site.stack.rocketmq.broker.start_again()?;
+        Ok(())
+    }
+
+    /// It serves, and the name server sends clients to it.
+    async fn is_healed(&self, _: &Killed, site: Site<'_>) -> Result<(), FaultError> {
+        let serves = site.stack.rocketmq.broker_serves().await;
+        serves.map_err(FaultError::missing)
+    }
+}
+
+async fn held_back_bytes(site: Site<'_>) -> Result<u64, FaultError> {
+    let traffic = site.stack.links.traffic(ROCKETMQ_BROKER).await?;
+    Ok(traffic.upstream.held_back_bytes)
+}
