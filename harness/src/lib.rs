@@ -11,6 +11,7 @@ pub mod faults;
 mod figures;
 pub mod history;
 pub mod journeys;
+pub mod live;
 pub mod load;
 pub mod observe;
 pub mod prove;

@@ -5,8 +5,10 @@ mod check;
 pub mod clean;
 mod drill;
 mod exit;
+mod fault;
 mod load;
 mod prove;
+mod ps;
 mod session;
 mod stop_word;
 mod terminal;
@@ -50,6 +52,11 @@ enum Command {
         #[arg(long, default_value = "results/stack-logs")]
         logs: std::path::PathBuf,
     },
+    /// List what can be broken; break and heal a stack that `up` keeps.
+    #[command(subcommand)]
+    Fault(fault::FaultCommand),
+    /// Show what runs, and what is broken in it now.
+    Ps,
     /// Remove what killed runs left: processes and scratch folders whose owner is gone.
     Clean,
 }
@@ -100,6 +107,8 @@ async fn dispatch(command: Command) -> Exit {
             Ok(()) => Exit::Pass,
             Err(error) => Exit::unavailable(&error),
         },
+        Command::Fault(command) => fault::run(command).await,
+        Command::Ps => ps::run().await,
         Command::Clean => {
             clean::run();
             Exit::Pass

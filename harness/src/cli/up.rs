@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::stop_word::StopWord;
 use crate::environment::{EnvironmentError, Stack, StackOptions};
+use crate::live::{self, Board, Control};
+use crate::target::Target;
 
 /// Starts a stack, prints its addresses, and stops it at Ctrl-C or SIGTERM.
 ///
@@ -25,9 +28,26 @@ pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
         started = Stack::start(&options) => started?,
     };
     println!("{}", describe(&stack));
-    word.heard().await;
+    let stack = Arc::new(stack);
+    let control = Arc::new(Control {
+        stack: Arc::clone(&stack),
+        target: Target::default(),
+        variables: stack.variables(),
+        skus: Vec::new(),
+        board: Board::default(),
+        clock: Instant::now(),
+    });
+    let folder = stack.scratch().to_owned();
+    let ended = tokio::select! {
+        () = word.heard() => Ok(()),
+        served = live::serve(Arc::clone(&control), &folder) => served,
+    };
     eprintln!("stopping");
+    control.heal(None).await;
     stack.stop().await;
+    if let Err(error) = ended {
+        return Err(EnvironmentError::step("up", "taking orders", error));
+    }
     Ok(())
 }
 
@@ -59,7 +79,8 @@ fn describe(stack: &Stack) -> String {
     );
     let _ = write!(
         text,
-        "Faults (Toxiproxy's API): http://{}/proxies\nCtrl-C stops everything.",
+        "Faults: `flashdrill fault list`, `fault inject`, `fault heal`, `ps` in another terminal; Toxiproxy's \
+         API: http://{}/proxies\nCtrl-C stops everything.",
         stack.proxy_address()
     );
     text

@@ -26,9 +26,24 @@ impl ProcessId {
 
     /// Runs still; a zombie does not.
     pub fn is_alive(self) -> bool {
-        Stat::read(&format!("/proc/{}/stat", self.pid))
-            .is_ok_and(|stat| stat.started_ticks == self.started_ticks && !stat.is_dead)
+        self.state() != ProcessState::Dead
     }
+
+    pub fn state(self) -> ProcessState {
+        match Stat::read(&format!("/proc/{}/stat", self.pid)) {
+            Ok(stat) if stat.started_ticks == self.started_ticks => stat.state,
+            _ => ProcessState::Dead,
+        }
+    }
+}
+
+/// What a process does, as far as a fault can change it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessState {
+    Running,
+    /// Stopped by a signal.
+    Paused,
+    Dead,
 }
 
 /// CPU time of a process so far, milliseconds; None when it is gone.
@@ -55,7 +70,7 @@ pub(crate) fn boot_id() -> String {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
-    is_dead: bool,
+    state: ProcessState,
     cpu_ms: u64,
     started_ticks: u64,
 }
@@ -71,7 +86,11 @@ impl Stat {
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         Some(Self {
-            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            state: match *fields.first()? {
+                "Z" | "X" => ProcessState::Dead,
+                "T" | "t" => ProcessState::Paused,
+                _ => ProcessState::Running,
+            },
             cpu_ms: (number(14)? + number(15)?) * TICK_MS,
             started_ticks: number(22)?,
         })
@@ -86,7 +105,7 @@ mod tests {
     fn reads_a_name_with_brackets() {
         let text = "12 (a (b) c) S 1 12 12 0 -1 4194560 1 2 3 4 70 5 0 0 20 0 1 0 998877 1 2";
         let stat = Stat {
-            is_dead: false,
+            state: ProcessState::Running,
             cpu_ms: 750,
             started_ticks: 998_877,
         };

@@ -4,6 +4,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -21,6 +22,9 @@ pub(crate) struct Registry {
     pub boot_id: String,
     pub owner: ProcessId,
     pub children: Vec<Child>,
+    /// The REST API of the run's fault proxy.
+    #[serde(default)]
+    pub proxy: Option<SocketAddr>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +62,7 @@ impl RunFolder {
             boot_id: boot_id(),
             owner,
             children: Vec::new(),
+            proxy: None,
         };
         // A run of the same name may be live in this very process: the number makes it unique.
         for number in 0.. {
@@ -100,6 +105,10 @@ impl RunFolder {
                 process,
             });
         })
+    }
+
+    pub fn record_proxy(&self, api: SocketAddr) -> Result<(), EnvironmentError> {
+        self.change(|registry| registry.proxy = Some(api))
     }
 
     /// The file is replaced whole: a reader never sees half of it.

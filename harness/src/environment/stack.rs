@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -74,6 +74,7 @@ impl Stack {
         }
         let launcher = Arc::new(Launcher::new(&options.name, &options.keep_logs_in)?);
         let proxy = ProxyServer::start(0, PROXY_SEED)?;
+        launcher.folder.record_proxy(proxy.address())?;
         let links = proxy.client();
         say("starting Redis Cluster, RocketMQ and MySQL");
         let (redis, mysql, rocketmq) = tokio::try_join!(
@@ -220,6 +221,11 @@ impl Stack {
             let _ = process.kill().await;
         }
         self.launcher.folder.remove();
+    }
+
+    /// The run's scratch folder.
+    pub fn scratch(&self) -> &Path {
+        self.launcher.folder.path()
     }
 
     fn servers(&self) -> impl Iterator<Item = &Arc<Process>> {

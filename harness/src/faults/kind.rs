@@ -1,5 +1,7 @@
 //! What every kind of fault is: its keys in a drill file, what it needs, and the steps it goes through.
 
+use std::fmt;
+
 use super::error::FaultError;
 use super::site::Site;
 
@@ -29,6 +31,17 @@ pub enum Need {
     Failpoints,
     /// Rights that an ordinary user has not: mounts.
     Root,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BuiltInProxy => "the built-in proxy (--proxy built-in)",
+            Self::OwnServers => "servers that flashdrill has started",
+            Self::Failpoints => "a service with failpoints",
+            Self::Root => "root",
+        })
+    }
 }
 
 /// A kind of fault: the values of its keys, and its steps. They are called in the order written here; `heal` is

@@ -48,7 +48,7 @@ pub struct FaultEvent {
 
 impl FaultEvent {
     /// A fault of which nothing has happened yet.
-    fn planned(planned: &PlannedFault) -> Self {
+    pub fn planned(planned: &PlannedFault) -> Self {
         let about = planned.fault.about();
         Self {
             kind: about.kind.to_owned(),

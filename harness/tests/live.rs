@@ -1,0 +1,107 @@
+//! A stack that is broken by hand, by the command: `up`, `ps`, `fault`, and what is left of it.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic, as tests do"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// A stack that `flashdrill up` keeps.
+struct Up {
+    child: Child,
+    logs: tempfile::TempDir,
+}
+
+impl Up {
+    fn start() -> Self {
+        let logs = tempfile::tempdir().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_flashdrill"))
+            .args(["up", "--logs"])
+            .arg(logs.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let last = lines
+            .map_while(Result::ok)
+            .find(|line| line.contains("Ctrl-C stops everything"));
+        assert!(last.is_some(), "the stack did not come up");
+        Self { child, logs }
+    }
+
+    /// Its name in `ps`.
+    fn name(&self) -> String {
+        format!("up-{}-0", self.child.id())
+    }
+
+    fn flashdrill(&self, args: &[&str]) -> Output {
+        let name = self.name();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashdrill"));
+        command.args(args).current_dir(self.logs.path());
+        if args[0] == "fault" && args[1] != "list" {
+            // Other tests may keep a stack at the same time.
+            command.args(["--run", &name]);
+        }
+        command.output().unwrap()
+    }
+
+    /// What `ps` says is broken in this stack.
+    fn broken(&self) -> Vec<String> {
+        let out = text(&self.flashdrill(&["ps"]).stdout);
+        let ours = out.split_once(&self.name()).unwrap().1.lines().skip(1);
+        ours.take_while(|line| line.starts_with(' '))
+            .filter_map(|line| line.trim().strip_prefix("BROKEN "))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "it does not end");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_stack_is_broken_and_healed_by_hand() {
+    let mut up = Up::start();
+    assert_eq!(up.broken(), Vec::<String>::new());
+
+    let wrong = up.flashdrill(&["fault", "inject", "broker_kill", "cut_ms=1", "for_ms=x"]);
+    assert_eq!(wrong.status.code(), Some(64));
+    for part in ["cut_ms: unknown key", "for_ms: expected"] {
+        assert!(text(&wrong.stderr).contains(part), "{wrong:?}");
+    }
+
+    let injected = up.flashdrill(&["fault", "inject", "broker_kill"]);
+    assert!(injected.status.success(), "{injected:?}");
+    assert!(text(&injected.stdout).contains("exited by signal 9"));
+    let broken = up.broken();
+    assert!(
+        broken.contains(&"rocketmq-broker is dead".to_owned()),
+        "{broken:?}"
+    );
+    assert!(broken.iter().any(|line| line.starts_with("#1 broker_kill")));
+
+    let healed = up.flashdrill(&["fault", "heal", "1"]);
+    assert!(healed.status.success(), "{healed:?}");
+    assert_eq!(up.broken(), Vec::<String>::new());
+    let again = up.flashdrill(&["fault", "heal", "1"]);
+    assert_eq!(again.status.code(), Some(64), "{again:?}");
+
+    up.signal(Signal::SIGINT);
+    assert!(!text(&up.flashdrill(&["ps"]).stdout).contains(&up.name()));
+}
