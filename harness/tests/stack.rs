@@ -228,9 +228,9 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     println!("reset {} ms", begun.elapsed().as_millis());
     write_through_the_links(&stack).await;
 
-    let pids: Vec<u32> = (stack.redis.nodes.iter().map(|node| &node.process))
+    let pids: Vec<u32> = (stack.redis.nodes.iter().map(|node| &node.server))
         .chain([
-            &stack.mysql.process,
+            &stack.mysql.server,
             &stack.rocketmq.broker,
             &stack.rocketmq.name_server,
         ])

@@ -68,7 +68,7 @@ fn describe(stack: &Stack) -> String {
             "  {:<20}{} pid {:?}",
             node.name(),
             node.address(),
-            node.process.pid()
+            node.server.pid()
         );
     }
     let _ = writeln!(text, "  {:<20}{}", "mysql", stack.mysql.url());

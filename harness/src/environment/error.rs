@@ -1,9 +1,9 @@
 //! Why the stack could not start, or what became of it later.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::{fmt, io};
 
+use super::server::{Ending, LogTail};
 use crate::proxy::ProxyError;
 
 /// A program that is not on the search path, and the Debian package that holds it.
@@ -11,25 +11,6 @@ use crate::proxy::ProxyError;
 pub struct MissingProgram {
     pub program: &'static str,
     pub package: &'static str,
-}
-
-/// The last lines of a component's log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogTail {
-    pub path: PathBuf,
-    pub lines: Vec<String>,
-}
-
-impl fmt::Display for LogTail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.lines.is_empty() {
-            return write!(f, "its log {} is empty", self.path.display());
-        }
-        write!(f, "end of {}:", self.path.display())?;
-        self.lines
-            .iter()
-            .try_for_each(|line| write!(f, "\n    {line}"))
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -64,10 +45,10 @@ pub enum EnvironmentError {
     },
     #[error("no free port found below the ephemeral range after {tries} tries")]
     NoFreePort { tries: u32 },
-    #[error("{component} died during start ({status}); {tail}")]
+    #[error("{component} died during start ({ending}); {tail}")]
     Died {
         component: String,
-        status: ExitStatus,
+        ending: Ending,
         tail: LogTail,
     },
     #[error("{component} was not ready after {waited_ms} ms: {last}; {tail}")]

@@ -10,8 +10,9 @@ use std::thread;
 
 use super::error::EnvironmentError;
 use super::procfs::ProcessId;
-use super::programs::Programs;
+use super::programs::{MysqlServer, Programs};
 use super::run_folder::RunFolder;
+use super::server::Program;
 use super::sweep::kill_group;
 
 /// Starts processes for one run.
@@ -54,6 +55,25 @@ impl Launcher {
         self.logs.join(format!("{component}.log"))
     }
 
+    pub fn path_of<'p>(&'p self, program: &'p Program) -> &'p Path {
+        match program {
+            Program::Redis => &self.programs.redis_server,
+            Program::Mysql => match &self.programs.mysql {
+                MysqlServer::MariaDb { server, .. } | MysqlServer::Mysql { server } => server,
+            },
+            Program::Java => &self.programs.java,
+            Program::Path(path) => path,
+        }
+    }
+
+    /// What makes the system tables where the server does not do it itself.
+    pub fn mariadb_install(&self) -> Option<&Path> {
+        match &self.programs.mysql {
+            MysqlServer::MariaDb { install, .. } => Some(install),
+            MysqlServer::Mysql { .. } => None,
+        }
+    }
+
     /// A command that dies with this process, where `setpriv` can arrange that.
     pub fn command(&self, program: &Path) -> Command {
         match &self.programs.setpriv {
@@ -73,7 +93,8 @@ impl Launcher {
         mut command: Command,
         program: &Path,
     ) -> Result<Child, EnvironmentError> {
-        command.process_group(0);
+        // Errors are told from each other by their English text.
+        command.env("LC_ALL", "C").process_group(0);
         let (answer, spawned) = mpsc::channel();
         let gone = || io::Error::other("the launcher's thread is gone");
         let mut child = self

@@ -1,9 +1,8 @@
-//! The MySQL-compatible server: data folder, process, database, and a direct way to ask it.
+//! The MySQL-compatible server: data folder, server, database, and a direct way to ask it.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,17 +11,18 @@ use sqlx::mysql::MySqlConnection;
 use sqlx::{Connection, Executor, Row};
 
 use super::config;
-use super::error::{EnvironmentError, LogTail};
+use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::links;
 use super::ports::free_port;
-use super::process::{Process, ProcessSpec, tail};
-use super::programs::MysqlServer;
 use super::readiness::wait_until;
 use super::run_folder::file_error;
+use super::server::{Program, Server, ServerSpec};
 use crate::proxy::ProxyClient;
 
 const COMPONENT: &str = "mysql";
+/// The run of its program that makes the system tables.
+const INSTALL: &str = "mysql-install";
 /// Loopback only, data thrown away: the password keeps nobody out and is no secret.
 const USER: &str = "flashdrill";
 const DATABASE: &str = "flashdrill";
@@ -39,7 +39,7 @@ GRANT ALL ON *.* TO 'flashdrill'@'127.0.0.%';
 
 #[derive(Debug)]
 pub struct Mysql {
-    pub process: Arc<Process>,
+    pub server: Arc<Server>,
     /// Where it listens; for faults and observers.
     pub port: u16,
     /// The listener of the service's link.
@@ -67,9 +67,9 @@ impl Mysql {
     /// Not behind its link yet.
     async fn start_server(launcher: &Arc<Launcher>, dir: &Path) -> Result<Self, EnvironmentError> {
         let port = free_port()?;
-        let process = launch(launcher, dir, port).await?;
+        let server = launch(launcher, dir, port).await?;
         let mysql = Self {
-            process,
+            server,
             port,
             service_port: 0,
         };
@@ -88,7 +88,7 @@ impl Mysql {
     }
 
     pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {
-        wait_until(&self.process, READY_TIMEOUT, || async {
+        wait_until(&self.server, READY_TIMEOUT, || async {
             let mut connection = self.connect().await.map_err(|e| e.to_string())?;
             connection.ping().await.map_err(|e| e.to_string())
         })
@@ -141,7 +141,7 @@ impl Mysql {
     }
 
     pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
-        self.process.start_again()?;
+        self.server.start_again().await?;
         self.wait_ready().await
     }
 
@@ -168,7 +168,7 @@ async fn launch(
     launcher: &Arc<Launcher>,
     dir: &Path,
     port: u16,
-) -> Result<Arc<Process>, EnvironmentError> {
+) -> Result<Arc<Server>, EnvironmentError> {
     let file = dir.join("my.cnf");
     let values = [
         ("dir", dir.display().to_string()),
@@ -178,21 +178,28 @@ async fn launch(
     if !dir.join("data").join("mysql").exists() {
         initialise(launcher, dir, &file).await?;
     }
-    let program = match &launcher.programs.mysql {
-        MysqlServer::MariaDb { server, .. } | MysqlServer::Mysql { server } => server.clone(),
-    };
-    let mut args = vec![format!("--defaults-file={}", file.display())];
+    let spec = spec(launcher, COMPONENT, Program::Mysql, dir, &file);
+    Server::start(launcher, ServerSpec { port, ..spec }).await
+}
+
+fn spec(
+    launcher: &Launcher,
+    component: &str,
+    program: Program,
+    dir: &Path,
+    defaults: &Path,
+) -> ServerSpec {
+    let mut args = vec![format!("--defaults-file={}", defaults.display())];
     args.extend(root_argument());
-    let spec = ProcessSpec {
-        component: COMPONENT.to_owned(),
+    ServerSpec {
+        component: component.to_owned(),
         program,
         args,
-        env: [].into(),
+        env: [("TMPDIR".to_owned(), dir.join("tmp").display().to_string())].into(),
         dir: dir.to_owned(),
-        log: launcher.log_file(COMPONENT),
-        port,
-    };
-    Process::start(launcher, spec)
+        log: launcher.log_file(component),
+        port: 0,
+    }
 }
 
 /// The server refuses to run as root unless told, and must not change its user: that would clear
@@ -202,36 +209,28 @@ fn root_argument() -> Option<String> {
 }
 
 /// Makes the system tables.
-async fn initialise(launcher: &Launcher, dir: &Path, file: &Path) -> Result<(), EnvironmentError> {
-    let data = format!("--datadir={}", dir.join("data").display());
-    let defaults = format!("--defaults-file={}", file.display());
-    let (program, options): (_, &[&str]) = match &launcher.programs.mysql {
-        MysqlServer::MariaDb { install, .. } => (
-            install,
+async fn initialise(
+    launcher: &Arc<Launcher>,
+    dir: &Path,
+    defaults: &Path,
+) -> Result<(), EnvironmentError> {
+    let (program, options): (_, &[&str]) = match launcher.mariadb_install() {
+        Some(install) => (
+            Program::Path(install.to_owned()),
             &["--auth-root-authentication-method=normal", "--skip-test-db"],
         ),
-        MysqlServer::Mysql { server } => (server, &["--initialize-insecure"]),
+        None => (Program::Mysql, &["--initialize-insecure"]),
     };
-    let mut command = tokio::process::Command::from(launcher.command(program));
-    command
-        .arg(defaults)
-        .arg(data)
-        .args(options)
-        .args(root_argument());
-    command.env("TMPDIR", dir.join("tmp"));
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    let failed =
-        |reason: String| EnvironmentError::step(COMPONENT, "making its data folder", reason);
-    let output = command.output().await.map_err(|e| failed(e.to_string()))?;
-    let log = launcher.log_file("mysql-install");
-    let text = [output.stdout, output.stderr].concat();
-    fs::write(&log, &text).map_err(|source| file_error("write", &log, source))?;
-    if output.status.success() {
-        return Ok(());
+    let mut spec = spec(launcher, INSTALL, program, dir, defaults);
+    spec.args.extend(options.iter().map(|&o| o.to_owned()));
+    let install = Server::start(launcher, spec).await?;
+    let failed = |reason| {
+        let reason = format!("{reason}; {}", install.log_tail());
+        EnvironmentError::step(COMPONENT, "making its data folder", reason)
+    };
+    match install.ended(READY_TIMEOUT).await {
+        Some(ending) if ending.is_success() => Ok(()),
+        Some(ending) => Err(failed(ending.to_string())),
+        None => Err(failed(format!("not done after {READY_TIMEOUT:?}"))),
     }
-    let tail = LogTail {
-        lines: tail(&log, 0),
-        path: log,
-    };
-    Err(failed(format!("{}; {tail}", output.status)))
 }

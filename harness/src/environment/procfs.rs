@@ -53,6 +53,11 @@ pub(crate) fn cpu_ms(pid: u32) -> Option<u64> {
         .map(|stat| stat.cpu_ms)
 }
 
+/// Stopped by a signal: it stands still.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    Stat::read(&format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.state == ProcessState::Paused)
+}
+
 /// CPU time of one thread of this process.
 pub(crate) fn thread_cpu_ms(thread_id: i32) -> Option<u64> {
     Stat::read(&format!("/proc/self/task/{thread_id}/stat"))

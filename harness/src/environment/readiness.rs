@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::error::EnvironmentError;
-use super::process::Process;
+use super::server::{Ending, Server};
 
 /// Between two looks; short against every start, long against the cost of a probe.
 const PROBE_EVERY: Duration = Duration::from_millis(50);
@@ -15,7 +15,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// # Errors
 /// The process died, found its port taken, or was not ready in time.
 pub(crate) async fn wait_until<T, P>(
-    process: &Process,
+    server: &Server,
     timeout: Duration,
     mut probe: impl FnMut() -> P,
 ) -> Result<T, EnvironmentError>
@@ -27,8 +27,8 @@ where
     loop {
         let answer = tokio::time::timeout(PROBE_TIMEOUT, probe()).await;
         // Looked at after the probe: somebody else's server may have answered on a taken port.
-        if let Some(status) = process.exit_status() {
-            return Err(death(process, status));
+        if let Some(ending) = server.ending().await {
+            return Err(death(server, ending));
         }
         match answer {
             Ok(Ok(value)) => return Ok(value),
@@ -37,18 +37,18 @@ where
         }
         if start.elapsed() >= timeout {
             return Err(EnvironmentError::NotReady {
-                component: process.component().to_owned(),
+                component: server.component().to_owned(),
                 waited_ms: start.elapsed().as_millis(),
                 last,
-                tail: process.log_tail(),
+                tail: server.log_tail(),
             });
         }
         tokio::time::sleep(PROBE_EVERY).await;
     }
 }
 
-fn death(process: &Process, status: std::process::ExitStatus) -> EnvironmentError {
-    let (component, tail) = (process.component().to_owned(), process.log_tail());
+fn death(server: &Server, ending: Ending) -> EnvironmentError {
+    let (component, tail) = (server.component().to_owned(), server.log_tail());
     if tail
         .lines
         .iter()
@@ -56,13 +56,13 @@ fn death(process: &Process, status: std::process::ExitStatus) -> EnvironmentErro
     {
         return EnvironmentError::PortInUse {
             component,
-            port: process.port(),
+            port: server.port(),
             tail,
         };
     }
     EnvironmentError::Died {
         component,
-        status,
+        ending,
         tail,
     }
 }
@@ -75,27 +75,27 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::launcher::Launcher;
-    use super::super::process::ProcessSpec;
+    use super::super::server::{Program, ServerSpec};
     use super::*;
 
     /// Starts a real server and waits for it in vain.
     async fn failure(test: &str, program: &str, args: &[String], port: u16) -> EnvironmentError {
         let logs = std::env::temp_dir().join(format!("flashdrill-{test}-{}", std::process::id()));
         let launcher = Arc::new(Launcher::new(test, &logs).unwrap());
-        let spec = ProcessSpec {
+        let spec = ServerSpec {
             component: "redis-9".to_owned(),
-            program: PathBuf::from(program),
+            program: Program::Path(PathBuf::from(program)),
             args: args.to_vec(),
             env: [].into(),
             dir: launcher.folder.make("redis-9").unwrap(),
             log: launcher.log_file("redis-9"),
             port,
         };
-        let process = Process::start(&launcher, spec).unwrap();
+        let server = Server::start(&launcher, spec).await.unwrap();
         let never = || async { Err::<(), _>("connection refused".to_owned()) };
         let limit = Duration::from_millis(if program == "sleep" { 100 } else { 20_000 });
-        let error = wait_until(&process, limit, never).await.unwrap_err();
-        drop(process);
+        let error = wait_until(&server, limit, never).await.unwrap_err();
+        drop(server);
         fs::remove_dir_all(logs).unwrap();
         error
     }
@@ -111,7 +111,7 @@ mod tests {
         assert!(matches!(error, EnvironmentError::Died { .. }), "{error}");
         let text = error.to_string();
         for part in [
-            "redis-9 died during start (exit status: 1)",
+            "redis-9 died during start (exit status 1)",
             "redis-9.log",
             "appendfsync",
         ] {

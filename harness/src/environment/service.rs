@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::error::EnvironmentError;
 use super::ports::free_port;
-use super::process::{Process, ProcessSpec};
 use super::readiness::wait_until;
+use super::server::{Program, Server, ServerSpec};
 use super::stack::Stack;
 
 /// Time a service has to end by itself.
@@ -29,7 +29,7 @@ pub struct ServiceOptions {
 
 #[derive(Debug)]
 pub struct Service {
-    pub process: Arc<Process>,
+    pub server: Arc<Server>,
     pub pid: u32,
     /// Scheme, host and port of the ready URL.
     pub base_url: String,
@@ -53,12 +53,12 @@ impl Service {
         let port = free_port()?;
         let ready_url = options.ready_url.replace("{port}", &port.to_string());
         let (base_url, port) = parts(&ready_url)?;
-        let process = Process::start(stack.launcher(), spec(options, port)?)?;
-        wait_ready(&process, &ready_url, options.ready_timeout).await?;
-        stack.adopt(&process);
-        let pid = process.pid().unwrap_or_default();
+        let server = Server::start(stack.launcher(), spec(options, port)?).await?;
+        wait_ready(&server, &ready_url, options.ready_timeout).await?;
+        stack.adopt(&server);
+        let pid = server.pid().unwrap_or_default();
         Ok(Self {
-            process,
+            server,
             pid,
             base_url,
             port,
@@ -66,24 +66,24 @@ impl Service {
     }
 
     pub fn is_alive(&self) -> bool {
-        self.process.is_alive()
+        self.server.is_alive()
     }
 
     /// SIGTERM, and SIGKILL when that is not enough.
     pub async fn stop(&self) {
-        self.process.terminate(STOP_GRACE).await;
+        self.server.terminate(STOP_GRACE).await;
     }
 }
 
-fn spec(options: &ServiceOptions, port: u16) -> Result<ProcessSpec, EnvironmentError> {
+fn spec(options: &ServiceOptions, port: u16) -> Result<ServerSpec, EnvironmentError> {
     let fill = |text: &String| text.replace("{port}", &port.to_string());
     let mut command = options.command.iter().map(fill);
     let program = command
         .next()
         .ok_or_else(|| bad("command", "it is empty"))?;
-    Ok(ProcessSpec {
+    Ok(ServerSpec {
         component: "service".to_owned(),
-        program: program.into(),
+        program: Program::Path(program.into()),
         args: command.collect(),
         env: options
             .env
@@ -97,9 +97,9 @@ fn spec(options: &ServiceOptions, port: u16) -> Result<ProcessSpec, EnvironmentE
     })
 }
 
-async fn wait_ready(process: &Process, url: &str, limit: Duration) -> Result<(), EnvironmentError> {
+async fn wait_ready(server: &Server, url: &str, limit: Duration) -> Result<(), EnvironmentError> {
     let http = reqwest::Client::new();
-    wait_until(process, limit, || get(&http, url)).await
+    wait_until(server, limit, || get(&http, url)).await
 }
 
 async fn get(http: &reqwest::Client, url: &str) -> Result<(), String> {

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use futures_util::future::join_all;
+
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::mysql::Mysql;
-use super::process::Process;
 use super::redis_cluster::RedisCluster;
 use super::rocketmq::RocketMq;
+use super::server::Server;
 use super::{procfs, sweep};
 use crate::proxy::{ProxyClient, ProxyServer};
 use crate::target::template::Variables;
@@ -53,7 +55,7 @@ pub struct Stack {
     pub links: ProxyClient,
     proxy: ProxyServer,
     versions: BTreeMap<String, String>,
-    services: Mutex<Vec<Weak<Process>>>,
+    services: Mutex<Vec<Weak<Server>>>,
     launcher: Arc<Launcher>,
 }
 
@@ -172,26 +174,21 @@ impl Stack {
     pub fn cpu_ms(&self) -> BTreeMap<String, u64> {
         let proxy = procfs::thread_cpu_ms(self.proxy.thread_id()).unwrap_or(0);
         let whole = procfs::cpu_ms(std::process::id()).unwrap_or(0);
-        let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         let pairs = [
             (
                 "redis",
                 self.redis
                     .nodes
                     .iter()
-                    .map(|node| node.process.cpu_ms())
+                    .map(|node| node.server.cpu_ms())
                     .sum(),
             ),
-            ("mysql", self.mysql.process.cpu_ms()),
+            ("mysql", self.mysql.server.cpu_ms()),
             ("rocketmq-namesrv", self.rocketmq.name_server.cpu_ms()),
             ("rocketmq-broker", self.rocketmq.broker.cpu_ms()),
             (
                 "service",
-                services
-                    .iter()
-                    .filter_map(Weak::upgrade)
-                    .map(|p| p.cpu_ms())
-                    .sum(),
+                self.services().iter().map(|service| service.cpu_ms()).sum(),
             ),
             ("proxy", proxy),
             ("harness", whole.saturating_sub(proxy)),
@@ -210,16 +207,8 @@ impl Stack {
     /// Kills every server at once (nothing of theirs is kept) and removes the scratch folder.
     /// Calling it again does nothing.
     pub async fn stop(&self) {
-        let services: Vec<_> = {
-            let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-            services.iter().filter_map(Weak::upgrade).collect()
-        };
-        let processes: Vec<_> = services.iter().chain(self.servers()).collect();
-        processes.iter().for_each(|process| process.kill_soon());
-        for process in processes {
-            // The error says that it is dead, which is what is wanted.
-            let _ = process.kill().await;
-        }
+        // An error says that it is dead, which is what is wanted.
+        join_all(self.servers().iter().map(|server| server.kill())).await;
         self.launcher.folder.remove();
     }
 
@@ -228,13 +217,21 @@ impl Stack {
         self.launcher.folder.path()
     }
 
-    fn servers(&self) -> impl Iterator<Item = &Arc<Process>> {
-        let nodes = self.redis.nodes.iter().map(|node| &node.process);
-        nodes.chain([
-            &self.mysql.process,
+    /// All servers of the stack and the services beside it.
+    pub fn servers(&self) -> Vec<Arc<Server>> {
+        let nodes = self.redis.nodes.iter().map(|node| &node.server);
+        let others = [
+            &self.mysql.server,
             &self.rocketmq.broker,
             &self.rocketmq.name_server,
-        ])
+        ];
+        let stack = nodes.chain(others).cloned();
+        self.services().into_iter().chain(stack).collect()
+    }
+
+    fn services(&self) -> Vec<Arc<Server>> {
+        let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        services.iter().filter_map(Weak::upgrade).collect()
     }
 
     pub(super) fn launcher(&self) -> &Arc<Launcher> {
@@ -242,10 +239,10 @@ impl Stack {
     }
 
     /// Counts a service's CPU with the stack's, and kills it with the stack.
-    pub(super) fn adopt(&self, process: &Arc<Process>) {
+    pub(super) fn adopt(&self, service: &Arc<Server>) {
         let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         services.retain(|service| service.strong_count() > 0);
-        services.push(Arc::downgrade(process));
+        services.push(Arc::downgrade(service));
     }
 }
 

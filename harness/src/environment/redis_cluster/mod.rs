@@ -97,7 +97,7 @@ impl RedisCluster {
 
     pub async fn slot_of(&self, key: &str) -> Result<u16, EnvironmentError> {
         let mut last = EnvironmentError::Stopped;
-        for node in self.nodes.iter().filter(|node| node.process.is_alive()) {
+        for node in self.nodes.iter().filter(|node| node.server.is_alive()) {
             match node.query(cmd("CLUSTER").arg("KEYSLOT").arg(key)).await {
                 Ok(slot) => return Ok(slot),
                 Err(error) => last = error,
@@ -112,7 +112,7 @@ impl RedisCluster {
     /// No live node claims it: a failover is under way.
     pub async fn primary_of_slot(&self, slot: u16) -> Result<&RedisNode, EnvironmentError> {
         let mut owner: Option<(u64, &RedisNode)> = None;
-        for node in self.nodes.iter().filter(|node| node.process.is_alive()) {
+        for node in self.nodes.iter().filter(|node| node.server.is_alive()) {
             let Ok(myself) = node.myself().await else {
                 continue;
             };
@@ -211,7 +211,7 @@ impl RedisCluster {
     /// Starts dead nodes again and waits for them to answer.
     pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
         for node in &self.nodes {
-            node.process.start_again()?;
+            node.server.start_again().await?;
         }
         for node in &self.nodes {
             node.wait_answering().await?;

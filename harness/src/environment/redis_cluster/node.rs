@@ -1,6 +1,7 @@
-//! One Redis node: its process, its ports, and a direct (unproxied) way to ask it.
+//! One Redis node: its server, its ports, and a direct (unproxied) way to ask it.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use super::super::error::EnvironmentError;
 use super::super::launcher::Launcher;
 use super::super::links;
 use super::super::ports::free_port;
-use super::super::process::{Process, ProcessSpec};
 use super::super::readiness::wait_until;
+use super::super::server::{Program, Server, ServerSpec};
 use super::topology::Myself;
 use crate::proxy::ProxyClient;
 
@@ -25,9 +26,11 @@ const READY_TIMEOUT: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct RedisNode {
     pub index: usize,
-    pub process: Arc<Process>,
+    pub server: Arc<Server>,
     /// Where it listens; for faults and observers.
     pub port: u16,
+    /// Tells our server from another at the same port.
+    config_file: PathBuf,
     /// Cluster bus, not proxied.
     pub bus_port: u16,
     /// What it announces: the listener of its replication link.
@@ -37,7 +40,7 @@ pub struct RedisNode {
 }
 
 impl RedisNode {
-    /// Starts the process and its two links; does not wait for it.
+    /// Starts the server and its two links; does not wait for it.
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
         proxy: &ProxyClient,
@@ -48,10 +51,12 @@ impl RedisNode {
         let announced_port = links::open(proxy, &links::redis_replication(index), upstream).await?;
         let service_port = links::open(proxy, &links::redis_service(index), upstream).await?;
         let bus_port = free_port()?;
-        let process = launch(launcher, index, [port, bus_port, announced_port])?;
+        let file = launcher.folder.make(&component(index))?.join("redis.conf");
+        let server = launch(launcher, index, &file, [port, bus_port, announced_port]).await?;
         Ok(Self {
             index,
-            process,
+            server,
+            config_file: file,
             port,
             bus_port,
             announced_port,
@@ -61,7 +66,7 @@ impl RedisNode {
 
     /// Its name in logs and reports.
     pub fn name(&self) -> &str {
-        self.process.component()
+        self.server.component()
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -113,16 +118,13 @@ impl RedisNode {
             && field(&info, "master_sync_in_progress") == Some("0"))
     }
 
-    /// Answers, and it is this process that does.
+    /// Answers, and it is this server that does.
     pub(super) async fn wait_answering(&self) -> Result<(), EnvironmentError> {
-        wait_until(&self.process, READY_TIMEOUT, || async {
+        wait_until(&self.server, READY_TIMEOUT, || async {
             let info = self.info("server").await.map_err(|e| e.to_string())?;
-            let answered = field(&info, "process_id").map(str::to_owned);
-            let ours = self.process.pid().map(|pid| pid.to_string());
-            if answered == ours {
-                Ok(())
-            } else {
-                Err(format!("process {answered:?} answers"))
+            match field(&info, "config_file") {
+                Some(file) if self.config_file == Path::new(file) => Ok(()),
+                other => Err(format!("the server of {other:?} answers")),
             }
         })
         .await
@@ -140,31 +142,35 @@ pub(super) fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
         .map(str::trim)
 }
 
-fn launch(
+fn component(index: usize) -> String {
+    format!("redis-{index}")
+}
+
+async fn launch(
     launcher: &Arc<Launcher>,
     index: usize,
+    file: &Path,
     [port, bus_port, announced_port]: [u16; 3],
-) -> Result<Arc<Process>, EnvironmentError> {
-    let component = format!("redis-{index}");
+) -> Result<Arc<Server>, EnvironmentError> {
+    let component = component(index);
     let dir = launcher.folder.make(&component)?;
-    let file = dir.join("redis.conf");
     let values = [
         ("port", port.to_string()),
         ("bus_port", bus_port.to_string()),
         ("announce_port", announced_port.to_string()),
         ("dir", dir.display().to_string()),
     ];
-    config::write(config::REDIS, &values, &file)?;
-    let spec = ProcessSpec {
+    config::write(config::REDIS, &values, file)?;
+    let spec = ServerSpec {
         log: launcher.log_file(&component),
         component,
-        program: launcher.programs.redis_server.clone(),
+        program: Program::Redis,
         args: vec![file.display().to_string()],
         env: [].into(),
         dir,
         port,
     };
-    Process::start(launcher, spec)
+    Server::start(launcher, spec).await
 }
 
 #[cfg(test)]

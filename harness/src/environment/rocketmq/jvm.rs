@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::super::launcher::Launcher;
-use super::super::process::ProcessSpec;
+use super::super::server::{Program, ServerSpec};
 
 /// RocketMQ 5.3 reaches into these packages, which Java 17 keeps closed.
 const OPEN_PACKAGES: [&str; 3] = [
@@ -34,7 +34,7 @@ pub(super) fn name_server(
     dir: PathBuf,
     args: &[String],
     port: u16,
-) -> ProcessSpec {
+) -> ServerSpec {
     let class = "org.apache.rocketmq.namesrv.NamesrvStartup";
     spec(
         launcher,
@@ -53,7 +53,7 @@ pub(super) fn broker(
     dir: PathBuf,
     args: &[String],
     port: u16,
-) -> ProcessSpec {
+) -> ServerSpec {
     let class = "org.apache.rocketmq.broker.BrokerStartup";
     spec(launcher, component, dir, &BROKER_MEMORY, class, args, port)
 }
@@ -66,7 +66,7 @@ fn spec(
     class: &str,
     args: &[String],
     port: u16,
-) -> ProcessSpec {
+) -> ServerSpec {
     let mut java: Vec<String> = OPEN_PACKAGES
         .iter()
         .chain(memory)
@@ -87,9 +87,9 @@ fn spec(
     );
     java.push(class.to_owned());
     java.extend_from_slice(args);
-    ProcessSpec {
+    ServerSpec {
         component: component.to_owned(),
-        program: launcher.programs.java.clone(),
+        program: Program::Java,
         args: java,
         env: [("ROCKETMQ_HOME".to_owned(), dir.display().to_string())].into(),
         log: launcher.log_file(component),

@@ -14,8 +14,8 @@ use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::links;
 use super::ports::{choose, free_port};
-use super::process::Process;
 use super::readiness::wait_until;
+use super::server::Server;
 use crate::proxy::ProxyClient;
 
 const NAME_SERVER: &str = "rocketmq-namesrv";
@@ -29,8 +29,8 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub struct RocketMq {
-    pub name_server: Arc<Process>,
-    pub broker: Arc<Process>,
+    pub name_server: Arc<Server>,
+    pub broker: Arc<Server>,
     /// Direct, for faults and observers.
     pub name_server_address: SocketAddr,
     pub broker_address: SocketAddr,
@@ -139,9 +139,9 @@ impl RocketMq {
     }
 
     pub(crate) async fn revive(&self) -> Result<(), EnvironmentError> {
-        self.name_server.start_again()?;
+        self.name_server.start_again().await?;
         wait_for_name_server(&self.name_server, self.name_server_address).await?;
-        self.broker.start_again()?;
+        self.broker.start_again().await?;
         self.wait_ready().await
     }
 
@@ -164,7 +164,7 @@ impl RocketMq {
 /// Waits for it: a broker that finds no name server at its start tries again 10 s later.
 async fn start_name_server(
     launcher: &Arc<Launcher>,
-) -> Result<(Arc<Process>, SocketAddr), EnvironmentError> {
+) -> Result<(Arc<Server>, SocketAddr), EnvironmentError> {
     let port = free_port()?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let dir = launcher.folder.make(NAME_SERVER)?;
@@ -172,17 +172,17 @@ async fn start_name_server(
     config::write(NAME_SERVER_CONF, &[("port", port.to_string())], &file)?;
     let args = ["-c".to_owned(), file.display().to_string()];
     let spec = jvm::name_server(launcher, NAME_SERVER, dir, &args, port);
-    let process = Process::start(launcher, spec)?;
-    wait_for_name_server(&process, address).await?;
-    Ok((process, address))
+    let server = Server::start(launcher, spec).await?;
+    wait_for_name_server(&server, address).await?;
+    Ok((server, address))
 }
 
 async fn wait_for_name_server(
-    process: &Process,
+    server: &Server,
     address: SocketAddr,
 ) -> Result<(), EnvironmentError> {
     let none = BTreeMap::new();
-    wait_until(process, READY_TIMEOUT, || {
+    wait_until(server, READY_TIMEOUT, || {
         remoting::call(address, Request::ClusterInfo, &none)
     })
     .await
@@ -194,7 +194,7 @@ async fn start_broker(
     launcher: &Arc<Launcher>,
     proxy: &ProxyClient,
     name_server: SocketAddr,
-) -> Result<(Arc<Process>, SocketAddr), EnvironmentError> {
+) -> Result<(Arc<Server>, SocketAddr), EnvironmentError> {
     let (port, ha_port) = broker_ports()?;
     let address = SocketAddr::from((BROKER_IP, port));
     links::open_at(proxy, links::ROCKETMQ_BROKER, port, address).await?;
@@ -208,8 +208,8 @@ async fn start_broker(
     ];
     config::write(config::BROKER, &values, &file)?;
     let args = ["-c".to_owned(), file.display().to_string()];
-    let process = Process::start(launcher, jvm::broker(launcher, BROKER, dir, &args, port))?;
-    Ok((process, address))
+    let spec = jvm::broker(launcher, BROKER, dir, &args, port);
+    Ok((Server::start(launcher, spec).await?, address))
 }
 
 /// The broker listens on its port and two below it (its "fast" port); the HA port is our choice,

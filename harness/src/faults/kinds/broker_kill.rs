@@ -3,10 +3,9 @@
 //! What the service sends is swallowed first (answers still arrive), so that the kill meets half
 //! messages without their end and sends without their answer.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::Duration;
 
+use crate::environment::Ending;
 use crate::environment::links::ROCKETMQ_BROKER;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
@@ -24,7 +23,7 @@ kind! {
 #[derive(Debug, Default)]
 pub(crate) struct Killed {
     held_back_bytes: u64,
-    ended: Option<(ExitStatus, u32)>,
+    ended: Option<(Ending, u32)>,
 }
 
 impl Kind for BrokerKill {
@@ -57,11 +56,11 @@ impl Kind for BrokerKill {
             victim: "the broker".to_owned(),
             how,
         };
-        let (status, pid) = killed
+        let (ending, pid) = killed
             .ended
             .ok_or_else(|| not_killed("never killed".to_owned()))?;
-        if status.signal() != Some(9) {
-            return Err(not_killed(status.to_string()));
+        if !ending.was_killed() {
+            return Err(not_killed(ending.to_string()));
         }
         if self.cut_requests_ms > 0 && killed.held_back_bytes == 0 {
             let missing = "no request of the service was held back before the kill";
@@ -75,7 +74,7 @@ impl Kind for BrokerKill {
 
     async fn heal(&self, _: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
         site.stack.links.clear(ROCKETMQ_BROKER).await?;
-        site.stack.rocketmq.broker.start_again()?;
+        site.stack.rocketmq.broker.start_again().await?;
         Ok(())
     }
 

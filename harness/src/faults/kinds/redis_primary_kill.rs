@@ -4,12 +4,10 @@
 //! loop and the kernel delivers both. So the replication link goes dark first, while the primary
 //! still answers its clients.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use crate::drill::range::Count;
-use crate::environment::{RedisNode, links};
+use crate::environment::{Ending, RedisNode, links};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
@@ -33,7 +31,7 @@ pub(crate) struct Victim {
     index: usize,
     slot: u16,
     held_back_bytes: u64,
-    killed: Option<(Instant, ExitStatus, u32)>,
+    killed: Option<(Instant, Ending, u32)>,
 }
 
 fn found(victim: &mut Option<Victim>) -> Result<&mut Victim, FaultError> {
@@ -81,9 +79,9 @@ impl Kind for RedisPrimaryKill {
         }
         let after = site.stack.links.traffic(&link).await?.held_back_bytes();
         victim.held_back_bytes = after - before;
-        let pid = node.process.pid().unwrap_or_default();
-        let status = node.process.kill().await?;
-        victim.killed = Some((Instant::now(), status, pid));
+        let pid = node.server.pid().unwrap_or_default();
+        let ending = node.server.kill().await?;
+        victim.killed = Some((Instant::now(), ending, pid));
         Ok(())
     }
 
@@ -94,11 +92,11 @@ impl Kind for RedisPrimaryKill {
     ) -> Result<String, FaultError> {
         let victim = found(victim)?;
         let name = site.stack.redis.node(victim.index).name();
-        let Some((at, status, pid)) = victim.killed else {
+        let Some((at, ending, pid)) = victim.killed else {
             return Err(not_killed(name, "it was never killed"));
         };
-        if status.signal() != Some(9) {
-            return Err(not_killed(name, &status.to_string()));
+        if !ending.was_killed() {
+            return Err(not_killed(name, &ending.to_string()));
         }
         if self.cut_replication_ms > 0 && victim.held_back_bytes == 0 {
             let missing = format!("no byte was held back on the replication link of {name}");
@@ -121,7 +119,8 @@ impl Kind for RedisPrimaryKill {
         };
         let link = links::redis_replication(victim.index);
         site.stack.links.clear(&link).await?;
-        site.stack.redis.node(victim.index).process.start_again()?;
+        let node = site.stack.redis.node(victim.index);
+        node.server.start_again().await?;
         Ok(())
     }
 
