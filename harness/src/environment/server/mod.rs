@@ -207,3 +207,42 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_paused_server_stands_still_can_be_killed_and_starts_anew() {
+        let logs = std::env::temp_dir().join(format!("flashdrill-pause-{}", std::process::id()));
+        let launcher = Arc::new(Launcher::new("pause", &logs).unwrap());
+        let spec = ServerSpec {
+            component: "sleeper".to_owned(),
+            program: Program::Path("sleep".into()),
+            args: vec!["600".to_owned()],
+            env: [].into(),
+            dir: launcher.folder.make("sleeper").unwrap(),
+            log: launcher.log_file("sleeper"),
+            port: 0,
+        };
+        let server = Server::start(&launcher, spec).await.unwrap();
+        let first = server.pid().unwrap();
+        server.pause().await.unwrap();
+        assert!(server.is_paused() && procfs::is_stopped(first));
+        server.resume().await.unwrap();
+        assert!(!server.is_paused() && !procfs::is_stopped(first));
+
+        server.pause().await.unwrap();
+        assert!(server.kill().await.unwrap().was_killed());
+        assert!(!server.is_alive() && !server.is_paused());
+        let error = server.pause().await.unwrap_err().to_string();
+        assert_eq!(error, "sleeper: pause failed: dead already: signal 9");
+
+        server.start_again().await.unwrap();
+        assert!(server.is_alive() && server.pid() != Some(first) && !server.is_paused());
+        server.terminate(Duration::from_secs(5)).await;
+        assert_eq!(server.ending().await.unwrap().to_string(), "signal 15");
+        drop((server, launcher));
+        std::fs::remove_dir_all(logs).unwrap();
+    }
+}
