@@ -229,7 +229,7 @@ async fn initialise(
         EnvironmentError::step(COMPONENT, "making its data folder", reason)
     };
     match install.ended(READY_TIMEOUT).await {
-        Some(ending) if ending.is_success() => Ok(()),
+        Some(ending) if ending.is_success() => launcher.folder.forget(INSTALL),
         Some(ending) => Err(failed(ending.to_string())),
         None => Err(failed(format!("not done after {READY_TIMEOUT:?}"))),
     }

@@ -111,6 +111,15 @@ impl RunFolder {
         self.change(|registry| registry.proxy = Some(api))
     }
 
+    /// A component that has done its work and is no server of the run.
+    pub fn forget(&self, component: &str) -> Result<(), EnvironmentError> {
+        self.change(|registry| {
+            registry
+                .children
+                .retain(|child| child.component != component);
+        })
+    }
+
     /// The file is replaced whole: a reader never sees half of it.
     fn change(&self, change: impl FnOnce(&mut Registry)) -> Result<(), EnvironmentError> {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
