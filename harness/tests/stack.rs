@@ -230,7 +230,7 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
 
     let servers = stack.servers();
     let pids: Vec<u32> = servers.iter().filter_map(|server| server.pid()).collect();
-    assert_eq!(pids.len(), 9);
+    assert_eq!(pids.len(), 10);
     let begun = Instant::now();
     stack.stop().await;
     println!("stop {} ms", begun.elapsed().as_millis());

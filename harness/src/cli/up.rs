@@ -71,7 +71,9 @@ fn describe(stack: &Stack) -> String {
             node.server.pid()
         );
     }
-    let _ = writeln!(text, "  {:<20}{}", "mysql", stack.mysql.url());
+    for server in [&stack.mysql, &stack.mysql_replica.mysql] {
+        let _ = writeln!(text, "  {:<20}{}", server.name(), server.url());
+    }
     let _ = writeln!(
         text,
         "  {:<20}{}",

@@ -10,6 +10,9 @@ use super::ports::free_port;
 pub const ROCKETMQ_NAMESRV: &str = "rocketmq-namesrv";
 pub const ROCKETMQ_BROKER: &str = "rocketmq-broker";
 pub const MYSQL: &str = "mysql";
+pub const MYSQL_REPLICA: &str = "mysql-replica";
+/// The replica's way to the primary.
+pub const MYSQL_REPLICATION: &str = "mysql-replication";
 
 /// The service's way to Redis node `index`.
 pub fn redis_service(index: usize) -> String {
@@ -19,6 +22,11 @@ pub fn redis_service(index: usize) -> String {
 /// The other nodes' way to Redis node `index`.
 pub fn redis_replication(index: usize) -> String {
     format!("redis-replication-{index}")
+}
+
+/// The other nodes' way to the cluster bus of Redis node `index`.
+pub fn redis_bus(index: usize) -> String {
+    format!("redis-bus-{index}")
 }
 
 /// Opens a link at a port of our choice, which it returns.

@@ -23,7 +23,7 @@ mod stack;
 mod sweep;
 
 pub use error::{EnvironmentError, MissingProgram};
-pub use mysql::Mysql;
+pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};
 pub use ports::free_port;
 pub use procfs::ProcessState;
 pub use redis_cluster::{Myself, RedisCluster, RedisNode};

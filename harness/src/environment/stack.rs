@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
-use super::mysql::Mysql;
+use super::mysql::{self, Mysql, MysqlReplica};
 use super::redis_cluster::RedisCluster;
 use super::rocketmq::RocketMq;
 use super::server::Server;
@@ -50,6 +50,7 @@ pub struct Stack {
     // Servers before the launcher: their folder goes last.
     pub redis: RedisCluster,
     pub mysql: Mysql,
+    pub mysql_replica: MysqlReplica,
     pub rocketmq: RocketMq,
     /// Faults are put on the links through this.
     pub links: ProxyClient,
@@ -79,14 +80,15 @@ impl Stack {
         launcher.folder.record_proxy(proxy.address())?;
         let links = proxy.client();
         say("starting Redis Cluster, RocketMQ and MySQL");
-        let (redis, mysql, rocketmq) = tokio::try_join!(
+        let (redis, (mysql, mysql_replica), rocketmq) = tokio::try_join!(
             told(say, "Redis Cluster", RedisCluster::start(&launcher, &links)),
-            told(say, "MySQL", Mysql::start(&launcher, &links)),
+            told(say, "MySQL and its replica", mysql::start(&launcher, &links)),
             told(say, "RocketMQ", RocketMq::start(&launcher, &links)),
         )?;
         let mut stack = Self {
             redis,
             mysql,
+            mysql_replica,
             rocketmq,
             links,
             proxy,
@@ -102,6 +104,7 @@ impl Stack {
     pub fn variables(&self) -> Variables {
         let pairs = [
             ("mysql_url", self.mysql.service_url()),
+            ("mysql_replica_url", self.mysql_replica.mysql.service_url()),
             ("redis_seeds", self.redis.seeds()),
             ("redis_address_map", self.redis.address_map()),
             ("rocketmq_namesrv", self.rocketmq.service_namesrv()),
@@ -118,10 +121,17 @@ impl Stack {
     /// # Errors
     /// A server that does not come back.
     pub async fn heal(&self) -> Result<(), EnvironmentError> {
+        self.revive().await?;
+        self.mysql_replica.wait_in_step(&self.mysql).await
+    }
+
+    /// All of [`Stack::heal`] but the MySQL replica's copy, which may be past healing.
+    async fn revive(&self) -> Result<(), EnvironmentError> {
         self.links.reset().await?;
         tokio::try_join!(
             self.redis.revive(),
             self.mysql.revive(),
+            self.mysql_replica.revive(),
             self.rocketmq.revive()
         )?;
         self.redis.wait_healthy().await
@@ -133,14 +143,25 @@ impl Stack {
     /// # Errors
     /// A server that does not come back, or a store that is not empty.
     pub async fn reset(&self) -> Result<(), EnvironmentError> {
-        self.heal().await?;
-        tokio::try_join!(self.redis.flush(), self.mysql.recreate_database())?;
-        let (keys, tables) = tokio::try_join!(self.redis.keys(), self.mysql.tables())?;
-        if keys > 0 || tables > 0 {
-            let left = format!("{keys} Redis keys and {tables} tables; does a service still run?");
+        self.revive().await?;
+        tokio::try_join!(self.redis.flush(), self.empty_mysql())?;
+        let (keys, tables, copies) = tokio::try_join!(
+            self.redis.keys(),
+            self.mysql.tables(),
+            self.mysql_replica.mysql.tables()
+        )?;
+        if keys > 0 || tables > 0 || copies > 0 {
+            let left = format!(
+                "{keys} Redis keys, {tables} tables, {copies} on the replica; does a service still run?"
+            );
             return Err(EnvironmentError::NotEmpty(left));
         }
         Ok(())
+    }
+
+    async fn empty_mysql(&self) -> Result<(), EnvironmentError> {
+        self.mysql.recreate_database().await?;
+        self.mysql_replica.begin_anew(&self.mysql).await
     }
 
     /// Product and version of every server, as they say themselves.
@@ -150,15 +171,17 @@ impl Stack {
 
     async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
         let java = java_version(&self.launcher);
-        let (redis, mysql, rocketmq) = tokio::try_join!(
+        let (redis, mysql, replica, rocketmq) = tokio::try_join!(
             self.redis.version(),
             self.mysql.version(),
+            self.mysql_replica.mysql.version(),
             self.rocketmq.version()
         )?;
         let proxy = self.links.version().await?;
         let pairs = [
             ("redis", redis),
             ("mysql", mysql),
+            ("mysql-replica", replica),
             ("rocketmq", rocketmq),
             ("java", java),
             ("proxy", format!("built-in, Toxiproxy API {proxy}")),
@@ -169,8 +192,8 @@ impl Stack {
             .collect())
     }
 
-    /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `rocketmq-namesrv`,
-    /// `rocketmq-broker`, `service`, `proxy`, and `harness` (this process without the proxy).
+    /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `mysql-replica`,
+    /// `rocketmq-namesrv`, `rocketmq-broker`, `service`, `proxy`, and `harness` (this process without the proxy).
     pub fn cpu_ms(&self) -> BTreeMap<String, u64> {
         let proxy = procfs::thread_cpu_ms(self.proxy.thread_id()).unwrap_or(0);
         let whole = procfs::cpu_ms(std::process::id()).unwrap_or(0);
@@ -184,6 +207,7 @@ impl Stack {
                     .sum(),
             ),
             ("mysql", self.mysql.server.cpu_ms()),
+            ("mysql-replica", self.mysql_replica.mysql.server.cpu_ms()),
             ("rocketmq-namesrv", self.rocketmq.name_server.cpu_ms()),
             ("rocketmq-broker", self.rocketmq.broker.cpu_ms()),
             (
@@ -222,6 +246,7 @@ impl Stack {
         let nodes = self.redis.nodes.iter().map(|node| &node.server);
         let others = [
             &self.mysql.server,
+            &self.mysql_replica.mysql.server,
             &self.rocketmq.broker,
             &self.rocketmq.name_server,
         ];

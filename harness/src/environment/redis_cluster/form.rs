@@ -46,8 +46,8 @@ async fn meet(nodes: &[RedisNode]) -> Result<(), EnvironmentError> {
             let mut meet = cmd("CLUSTER");
             meet.arg("MEET")
                 .arg("127.0.0.1")
-                .arg(other.port)
-                .arg(other.bus_port);
+                .arg(other.announced_port)
+                .arg(other.announced_bus_port);
             node.query::<()>(&meet).await?;
         }
     }

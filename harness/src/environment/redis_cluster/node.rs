@@ -31,28 +31,37 @@ pub struct RedisNode {
     pub port: u16,
     /// Tells our server from another at the same port.
     config_file: PathBuf,
-    /// Cluster bus, not proxied.
+    /// Where its cluster bus listens.
     pub bus_port: u16,
     /// What it announces: the listener of its replication link.
     pub announced_port: u16,
+    /// What it announces for the bus: the listener of its bus link.
+    pub announced_bus_port: u16,
     /// The listener of the service's link.
     pub service_port: u16,
 }
 
 impl RedisNode {
-    /// Starts the server and its two links; does not wait for it.
+    /// Starts the server and its links; does not wait for it.
     pub(super) async fn start(
         launcher: &Arc<Launcher>,
         proxy: &ProxyClient,
         index: usize,
     ) -> Result<Self, EnvironmentError> {
-        let port = free_port()?;
-        let upstream = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let announced_port = links::open(proxy, &links::redis_replication(index), upstream).await?;
-        let service_port = links::open(proxy, &links::redis_service(index), upstream).await?;
-        let bus_port = free_port()?;
+        let (port, bus_port) = (free_port()?, free_port()?);
+        let [data, bus] = [port, bus_port].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let announced_port = links::open(proxy, &links::redis_replication(index), data).await?;
+        let announced_bus_port = links::open(proxy, &links::redis_bus(index), bus).await?;
+        let service_port = links::open(proxy, &links::redis_service(index), data).await?;
+        let values = [
+            ("port", port.to_string()),
+            ("bus_port", bus_port.to_string()),
+            ("announce_port", announced_port.to_string()),
+            ("announce_bus_port", announced_bus_port.to_string()),
+            ("source_address", source_address(index).to_string()),
+        ];
         let file = launcher.folder.make(&component(index))?.join("redis.conf");
-        let server = launch(launcher, index, &file, [port, bus_port, announced_port]).await?;
+        let server = launch(launcher, index, &file, port, &values).await?;
         Ok(Self {
             index,
             server,
@@ -60,6 +69,7 @@ impl RedisNode {
             port,
             bus_port,
             announced_port,
+            announced_bus_port,
             service_port,
         })
     }
@@ -71,6 +81,11 @@ impl RedisNode {
 
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// Where it dials other nodes from.
+    pub fn source_address(&self) -> Ipv4Addr {
+        source_address(self.index)
     }
 
     /// A direct connection with time-outs.
@@ -146,20 +161,21 @@ fn component(index: usize) -> String {
     format!("redis-{index}")
 }
 
+/// One address a node, all of them loopback.
+fn source_address(index: usize) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 1, 10 + index as u8)
+}
+
 async fn launch(
     launcher: &Arc<Launcher>,
     index: usize,
     file: &Path,
-    [port, bus_port, announced_port]: [u16; 3],
+    port: u16,
+    values: &[(&str, String)],
 ) -> Result<Arc<Server>, EnvironmentError> {
     let component = component(index);
     let dir = launcher.folder.make(&component)?;
-    let values = [
-        ("port", port.to_string()),
-        ("bus_port", bus_port.to_string()),
-        ("announce_port", announced_port.to_string()),
-        ("dir", dir.display().to_string()),
-    ];
+    let values = [values, &[("dir", dir.display().to_string())]].concat();
     config::write(config::REDIS, &values, file)?;
     let spec = ServerSpec {
         log: launcher.log_file(&component),
