@@ -109,8 +109,9 @@ impl Mysql {
         .await
     }
 
+    /// To no database: ours is away for a moment at each reset, on the replica some time later.
     async fn connect(&self) -> Result<MySqlConnection, sqlx::Error> {
-        MySqlConnection::connect(&self.url()).await
+        MySqlConnection::connect(self.url().trim_end_matches(DATABASE)).await
     }
 
     /// Throws the database away and makes an empty one.
@@ -124,21 +125,18 @@ impl Mysql {
         &self,
         statements: impl IntoIterator<Item = String>,
     ) -> Result<(), sqlx::Error> {
-        let mut connection = self.connect_without_database().await?;
+        let mut connection = self.connect().await?;
         for statement in statements {
             connection.execute(sqlx::raw_sql(&statement)).await?;
         }
         Ok(())
     }
 
-    /// The database itself may be missing after a reset that failed half-way.
-    async fn connect_without_database(&self) -> Result<MySqlConnection, sqlx::Error> {
-        MySqlConnection::connect(self.url().trim_end_matches(DATABASE)).await
-    }
-
     pub(crate) async fn tables(&self) -> Result<i64, EnvironmentError> {
-        let sql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
-        self.read(sql)
+        let sql = format!(
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}'"
+        );
+        self.read(&sql)
             .await
             .map_err(|e| self.step("counting tables", e))
     }

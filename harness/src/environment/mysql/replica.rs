@@ -120,7 +120,7 @@ impl MysqlReplica {
         let position = primary.position().await?;
         let product = self.mysql.product().await?;
         let behind: i64 = self
-            .server
+            .mysql
             .read(&product.has_replayed(&position))
             .await
             .map_err(|e| self.mysql.step("comparing it with the primary", e))?;
