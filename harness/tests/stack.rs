@@ -73,6 +73,56 @@ async fn write_through_the_links(stack: &Stack) {
     assert_eq!(value, "v");
 }
 
+/// What the primary committed arrives; what the service may not do there is refused.
+async fn the_replica_copies_and_is_read_only(stack: &Stack) {
+    let begun = Instant::now();
+    while let Some(missing) = stack.mysql_replica.missing(&stack.mysql).await.unwrap() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{missing}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let url = &stack.variables()["mysql_replica_url"];
+    let mut replica = MySqlConnection::connect(url).await.unwrap();
+    let rows = sqlx::query("SELECT id FROM t").fetch_all(&mut replica);
+    assert!(rows.await.unwrap().is_empty(), "the table is there");
+    let write = sqlx::query("INSERT INTO t VALUES (1)").execute(&mut replica);
+    let refused = write.await.unwrap_err().to_string();
+    assert!(refused.contains("read-only"), "{refused}");
+}
+
+/// Behind while its link is cut, and no longer.
+async fn the_replica_is_cut_off_and_comes_back(stack: &Stack) {
+    let link = "mysql-replication";
+    stack.links.set_enabled(link, false).await.unwrap();
+    let mut primary = MySqlConnection::connect(&stack.mysql.url()).await.unwrap();
+    let write = sqlx::query("INSERT INTO t VALUES (7)").execute(&mut primary);
+    write.await.unwrap();
+    let missing = stack.mysql_replica.missing(&stack.mysql).await.unwrap();
+    assert!(missing.is_some(), "nothing comes through a cut link");
+    stack.heal().await.unwrap();
+    let mut replica = MySqlConnection::connect(&stack.mysql_replica.mysql.url())
+        .await
+        .unwrap();
+    let row = sqlx::query("SELECT id FROM t WHERE id = 7").fetch_optional(&mut replica);
+    assert!(row.await.unwrap().is_some(), "the heal waits for the copy");
+}
+
+/// Nodes know each other by the proxy's listeners, and dial from addresses of their own.
+async fn the_bus_runs_through_the_proxy(stack: &Stack) {
+    for node in &stack.redis.nodes {
+        let table: String = node.query(cmd("CLUSTER").arg("NODES")).await.unwrap();
+        for other in &stack.redis.nodes {
+            let announced = format!(
+                "127.0.0.1:{}@{}",
+                other.announced_port, other.announced_bus_port
+            );
+            assert!(table.contains(&announced), "no {announced} in {table}");
+        }
+        let link = format!("redis-bus-{}", node.index);
+        let traffic = stack.links.traffic(&link).await.unwrap();
+        assert!(traffic.connections_open >= 5, "{link}: {traffic:?}");
+    }
+}
+
 fn service(stack: &Stack, script: &str, ready_path: &str) -> ServiceOptions {
     ServiceOptions {
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
@@ -212,6 +262,9 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     }
 
     write_through_the_links(&stack).await;
+    the_replica_copies_and_is_read_only(&stack).await;
+    the_replica_is_cut_off_and_comes_back(&stack).await;
+    the_bus_runs_through_the_proxy(&stack).await;
     the_backlog_is_what_nobody_consumed(&stack).await;
     a_service_starts_and_fails_with_a_reason(&stack).await;
 

@@ -82,7 +82,11 @@ impl Stack {
         say("starting Redis Cluster, RocketMQ and MySQL");
         let (redis, (mysql, mysql_replica), rocketmq) = tokio::try_join!(
             told(say, "Redis Cluster", RedisCluster::start(&launcher, &links)),
-            told(say, "MySQL and its replica", mysql::start(&launcher, &links)),
+            told(
+                say,
+                "MySQL with its replica",
+                mysql::start(&launcher, &links)
+            ),
             told(say, "RocketMQ", RocketMq::start(&launcher, &links)),
         )?;
         let mut stack = Self {

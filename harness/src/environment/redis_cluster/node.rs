@@ -49,7 +49,8 @@ impl RedisNode {
         index: usize,
     ) -> Result<Self, EnvironmentError> {
         let (port, bus_port) = (free_port()?, free_port()?);
-        let [data, bus] = [port, bus_port].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let [data, bus] =
+            [port, bus_port].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let announced_port = links::open(proxy, &links::redis_replication(index), data).await?;
         let announced_bus_port = links::open(proxy, &links::redis_bus(index), bus).await?;
         let service_port = links::open(proxy, &links::redis_service(index), data).await?;
