@@ -10,6 +10,7 @@ pub mod client;
 mod collection;
 mod connection;
 mod copy;
+pub mod cut;
 mod delay;
 pub mod error;
 mod link;
