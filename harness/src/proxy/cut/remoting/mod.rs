@@ -160,7 +160,7 @@ impl Remoting {
     }
 
     fn answer(&mut self, frame: &[u8], cuts: &Cuts, changed: &mut Changed) {
-        let answer = Header::read(frame).filter(|header| header.is_answer());
+        let answer = Header::read(frame).filter(Header::is_answer);
         let Some((header, awaited)) =
             answer.and_then(|header| Some((header, self.awaited.remove(&header.opaque)?)))
         else {

@@ -181,8 +181,10 @@ impl Replies {
 mod tests {
     use super::*;
 
-    /// Offsets in the whole of (start, end) of each reply, and whether it is one of success.
-    fn heard(bytes: &[u8], chunk: usize) -> Result<Vec<(usize, usize, bool)>, Strange> {
+    /// Offsets of start and end in the whole, and whether it is a reply of success.
+    type Reply = (usize, usize, bool);
+
+    fn heard(bytes: &[u8], chunk: usize) -> Result<Vec<Reply>, Strange> {
         let mut replies = Replies::default();
         let mut heard = Vec::new();
         for (index, part) in bytes.chunks(chunk).enumerate() {
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn finds_the_replies_among_nested_values_and_pushes() {
-        let cases: [(&[u8], &[(usize, usize, bool)]); 6] = [
+        let cases: [(&[u8], &[Reply]); 6] = [
             (b"+OK\r\n-NOSCRIPT x\r\n", &[(0, 5, true), (5, 18, false)]),
             (b"$3\r\na\r\n\r\n$-1\r\n", &[(0, 9, true), (9, 14, true)]),
             (

@@ -220,6 +220,8 @@ fn key_argument(word: &[u8]) -> i64 {
 mod tests {
     use super::*;
 
+    type Case<'c> = (&'c [u8], &'c [(&'c str, &'c str)]);
+
     fn heard(bytes: &[u8], chunk: usize) -> Result<Vec<(String, String)>, Strange> {
         let mut requests = Requests::default();
         let mut heard = Vec::new();
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn names_commands_and_first_keys_however_they_come_in() {
-        let cases: [(&[u8], &[(&str, &str)]); 6] = [
+        let cases: [Case<'_>; 6] = [
             (
                 b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n*1\r\n$4\r\nPING\r\n",
                 &[("SET", "k"), ("PING", "")],
