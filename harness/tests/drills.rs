@@ -57,16 +57,25 @@ fn runs(results: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Every drill passes on the service as it is, and each catches its mutant by the check named for it.
+/// One drill of each group; `make nightly` proves all of them in full length.
+const SAMPLE: [&str; 4] = [
+    "baseline/oversell",
+    "mysql/stock-condition",
+    "redis/primary-kill",
+    "rocketmq/broker-kill",
+];
+
+/// Drills pass on the service as it is, and each catches its mutant by the check named for it.
 #[test]
-fn every_drill_passes_and_catches_its_mutant() {
+fn a_sample_of_drills_passes_and_catches_its_mutants() {
     let _stack = one_at_a_time();
     let results = tempfile::tempdir().unwrap();
-    let output = run(results.path(), &["prove", "--short"]);
+    let args = [&["prove", "--short"][..], &SAMPLE].concat();
+    let output = run(results.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let table = String::from_utf8_lossy(&output.stdout);
     let count = |word: &str| table.matches(&format!("| {word} |")).count();
-    assert_eq!((count("pass"), count("killed")), (7, 7), "{table}");
+    assert_eq!((count("pass"), count("killed")), (SAMPLE.len(), SAMPLE.len()), "{table}");
     for run in runs(results.path()) {
         verdict_is_complete(&run);
     }
