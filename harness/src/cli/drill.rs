@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::exit::Exit;
-use super::session::Session;
+use super::session::{self, Session};
 use crate::check::Verdict;
 use crate::drill::fit::Fit;
 use crate::drill::folder::run_name;
@@ -119,6 +119,9 @@ async fn run_all(args: &RunArgs) -> Exit {
         Ok(plans) => plans,
         Err(exit) => return exit,
     };
+    if let Err(exit) = session::accept(&plans) {
+        return exit;
+    }
     let session = match Session::start(&args.results, args.fit()).await {
         Ok(session) => session,
         Err(exit) => return exit,

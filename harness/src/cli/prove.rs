@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::exit::Exit;
-use super::session::Session;
+use super::session::{self, Session};
 use crate::drill::catalogue;
 use crate::drill::fit::Fit;
 use crate::prove::{self, Order};
@@ -56,6 +56,9 @@ pub async fn run(args: Args) -> Exit {
         Ok(jobs) => jobs,
         Err(error) => return Exit::usage(&error),
     };
+    if let Err(exit) = session::accept(jobs.iter().map(|job| &job.plan)) {
+        return exit;
+    }
     let session = match Session::start(&args.results, Fit::AsWritten).await {
         Ok(session) => session,
         Err(exit) => return exit,

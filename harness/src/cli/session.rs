@@ -9,8 +9,10 @@ use super::stop_word::StopWord;
 use super::terminal::Terminal;
 use crate::drill::fit::Fit;
 use crate::drill::narrate::Narrate;
+use crate::drill::plan::Plan;
 use crate::drill::run::Bench;
 use crate::environment::{Stack, StackOptions};
+use crate::faults::{self, Need};
 use crate::journeys::leave_ctrl_c_alone;
 
 pub struct Session {
@@ -62,6 +64,29 @@ impl Session {
     /// Takes the stack down.
     pub async fn stop(self) {
         self.stack.stop().await;
+    }
+}
+
+/// Refuses drills whose faults need what there is not, before anything starts.
+///
+/// # Errors
+/// The exit code, after every such fault was named.
+pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>) -> Result<(), Exit> {
+    let mut refused = None;
+    for plan in plans {
+        for unmet in faults::unmet(&plan.faults, has) {
+            refused = Some(Exit::unavailable(&format!("{}: {unmet}", plan.drill)));
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// What the environment of a session offers to faults.
+fn has(need: Need) -> bool {
+    match need {
+        Need::BuiltInProxy | Need::OwnServers => true,
+        Need::Failpoints => false,
+        Need::Root => nix::unistd::geteuid().is_root(),
     }
 }
 

@@ -3,9 +3,11 @@
 //! One file per kind in `kinds/`. The runner takes each through the same steps: applicable, inject, receipt, heal,
 //! is healed. Network faults go through Toxiproxy's REST API only.
 
+pub mod compose;
 mod error;
 mod kind;
 mod kinds;
+mod needs;
 mod runner;
 mod site;
 mod sku_command;
@@ -13,6 +15,7 @@ mod sku_command;
 pub use error::FaultError;
 pub use kind::{Key, Need};
 pub use kinds::{About, BrokerKill, CacheStockRaise, Fault, RedisPrimaryKill};
+pub use needs::{Unmet, unmet};
 pub use runner::{Timeline, heal_all, run};
 pub use site::Site;
 

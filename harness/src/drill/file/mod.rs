@@ -1,6 +1,7 @@
 //! A drill file as written. Unknown keys are refused; every mistake is reported, not the first only.
 
 mod about;
+mod compose;
 mod expect;
 mod faults;
 mod journeys;
@@ -19,6 +20,7 @@ use super::problems::Problems;
 use crate::load::schedule::Shape;
 
 pub use about::About;
+pub use compose::ComposeSection;
 pub use expect::{ExpectSection, MutantSection};
 pub use faults::FaultSection;
 pub use journeys::JourneysSection;
@@ -37,6 +39,7 @@ pub struct DrillFile {
     pub population: Option<PopulationSection>,
     pub journeys: Option<JourneysSection>,
     pub faults: Option<Vec<FaultSection>>,
+    pub compose: Option<ComposeSection>,
     pub expect: Option<ExpectSection>,
     pub mutants: Option<Vec<MutantSection>>,
     pub short: Option<ShortSection>,
@@ -89,6 +92,7 @@ impl DrillFile {
             faults: section(&mut map, "faults", problems),
             expect: section(&mut map, "expect", problems),
             mutants: section(&mut map, "mutants", problems),
+            compose: optional(&mut map, "compose", problems),
             journeys: optional(&mut map, "journeys", problems),
             short: optional(&mut map, "short", problems),
             about: whole(serde_json::Value::Object(map), "", problems),

@@ -1,5 +1,6 @@
 //! From the file as written to the plan: defaults filled in, names made, cross-checks done.
 
+mod compose;
 mod expect;
 mod faults;
 mod journeys;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use self::short::Shrink;
 use self::trace::Traces;
-use super::file::{DrillFile, FileError, read_toml};
+use super::file::{DrillFile, FileError, ShortSection, read_toml};
 use super::plan::Plan;
 use super::problems::Problems;
 use crate::target::Target;
@@ -95,29 +96,29 @@ fn resolve(
     choices: &Choices,
     problems: &mut Problems,
 ) -> Option<Plan> {
-    cross_check(&file, target.as_ref(), traces, problems);
-    let about = file.about?;
-    let shrink = if choices.short {
-        Shrink::by(&file.short.unwrap_or_default())
-    } else {
-        Shrink::not_at_all()
+    let shrink = match (choices.short, &file.short) {
+        (true, Some(section)) => Shrink::by(section),
+        (true, None) => Shrink::by(&ShortSection::default()),
+        (false, _) => Shrink::not_at_all(),
     };
+    cross_check(&file, target.as_ref(), traces, shrink, problems);
+    if !problems.0.is_empty() {
+        return None;
+    }
+    let about = file.about?;
+    let seed = choices.seed.or(about.seed).unwrap_or_else(fresh_seed);
     Some(Plan {
         drill: drill.to_owned(),
         title: about.title,
         controls: about.controls,
-        seed: choices.seed.or(about.seed).unwrap_or_else(fresh_seed),
+        seed,
         sale: sale::sale(&file.sale?, &choices.run, shrink),
         load: load::load(&file.load?, traces, shrink),
         population: population::population(&file.population?),
         journeys: file
             .journeys
             .map(|section| journeys::journeys(&section, shrink)),
-        faults: file
-            .faults?
-            .iter()
-            .map(|section| faults::fault(section, shrink))
-            .collect(),
+        faults: compose::planned(&file.faults?, file.compose.as_ref(), shrink, seed),
         expect: expect::expect(&file.expect?),
         mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
         target: target?,
@@ -134,6 +135,7 @@ fn cross_check(
     file: &DrillFile,
     target: Option<&Target>,
     traces: &Traces,
+    shrink: Shrink,
     problems: &mut Problems,
 ) {
     sale::check(file, target, traces, problems);
@@ -145,5 +147,6 @@ fn cross_check(
     }
     journeys::check(file, target, traces, problems);
     faults::check(file, traces, problems);
+    compose::check(file, traces, shrink, problems);
     expect::check(file, problems);
 }
