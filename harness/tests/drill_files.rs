@@ -113,6 +113,57 @@ fn every_mistake_of_the_faults_is_reported() {
     assert_eq!(problems.len(), 4, "{problems:#?}");
 }
 
+/// The kill drill with its fault composed.
+fn composed(section: &str) -> String {
+    let drill = std::fs::read_to_string(drills().join("redis/primary-kill.toml")).unwrap();
+    format!("{drill}\n[compose]\n{section}\n")
+}
+
+#[test]
+fn composed_faults_are_planned_by_the_seed_and_saved() {
+    let (_folder, path) = folder_with(&composed("jitter_ms = 5000\nrounds = 2\nrest_ms = 3000"));
+    let faults = |seed| {
+        let choices = Choices {
+            seed: Some(seed),
+            ..choices()
+        };
+        load_plan(&path, &choices).unwrap().faults
+    };
+    assert_eq!(faults(7), faults(7));
+    assert_ne!(faults(7), faults(8));
+    assert_eq!(faults(7).len(), 2);
+}
+
+#[test]
+fn a_composition_that_cannot_be_is_listed_with_what_it_would_do() {
+    let problems = problems_of(&composed("choose = 2\njitter_ms = 0\norder = \"any\""));
+    for path in [
+        "compose.jitter_ms: 0 is out of range",
+        "compose.order: unknown key",
+    ] {
+        assert!(
+            problems.iter().any(|one| one.starts_with(path)),
+            "{problems:#?}"
+        );
+    }
+    for (section, expected) in [
+        ("choose = 2", "compose.choose: 2 of 1 faults"),
+        (
+            "jitter_ms = 29000",
+            "compose: a fault may be injected at 30500 ms, after the load's end at 30000 ms",
+        ),
+        ("rounds = 5", "compose: a fault may be injected at 37500 ms"),
+    ] {
+        let problems = problems_of(&composed(section));
+        assert!(
+            problems.len() == 1 && problems[0].starts_with(expected),
+            "{problems:#?}"
+        );
+    }
+    let problems = problems_of(&format!("{}\n[compose]\nchoose = 1", oversell()));
+    assert_eq!(problems, ["compose: there are no faults to compose"]);
+}
+
 #[test]
 fn contradictions_between_sections_are_reported_beside_other_mistakes() {
     let drill = oversell().replace("pay_share = 0.3", "pay_share = 0.9").replace(

@@ -84,9 +84,10 @@ fn first_sentence(text: &str) -> &str {
 fn manual(about: &About) -> String {
     let mut text = format!("{}: {}\n", about.kind, about.summary.trim());
     for key in about.keys {
-        let default = key
-            .default
-            .map_or_else(|| "required".to_owned(), |value| format!("default {value}"));
+        let default = key.default.map_or_else(
+            || "required".to_owned(),
+            |value| format!("default {}", value()),
+        );
         let _ = write!(text, "\n  {:<24}{} ({default})", key.name, key.help.trim());
     }
     if about.heals {

@@ -6,12 +6,12 @@ use super::error::FaultError;
 use super::site::Site;
 
 /// A key of a kind in drill files and on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Key {
     pub name: &'static str,
     pub help: &'static str,
-    /// As written in the code; None: the key must be given.
-    pub default: Option<&'static str>,
+    /// Writes the default as in a drill file; None: the key must be given.
+    pub default: Option<fn() -> String>,
 }
 
 /// What is written about a kind, made by the macro `kind!`.
@@ -112,20 +112,23 @@ macro_rules! kind {
                 $crate::faults::kind::Key {
                     name: stringify!($key),
                     help: concat!($($help),+),
-                    default: $crate::faults::kind::default_text!($($default)?),
+                    default: $crate::faults::kind::default_text!($type $(, $default)?),
                 }
             ),*];
         }
     };
 }
 
-/// A default as text, if there is one.
+/// Writes a default, if there is one.
 macro_rules! default_text {
-    () => {
+    ($type:ty) => {
         None
     };
-    ($default:expr) => {
-        Some(stringify!($default))
+    ($type:ty, $default:expr) => {
+        Some(|| {
+            let default: $type = $default;
+            serde_json::json!(default).to_string()
+        })
     };
 }
 

@@ -35,7 +35,7 @@ mod poisson;
 mod pool;
 pub mod population;
 mod progress;
-mod random;
+pub(crate) mod random;
 pub mod reason;
 mod recorder;
 mod request;

@@ -30,6 +30,8 @@ pub struct Order {
 pub struct Job {
     file: PathBuf,
     choices: Choices,
+    /// What would run, but for its name.
+    pub plan: Plan,
     mutants: Vec<Mutant>,
 }
 
@@ -61,11 +63,17 @@ pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
         let plan = load_plan(file, &choices)?;
         let wanted =
             |mutant: &Mutant| order.mutants.is_empty() || order.mutants.contains(&mutant.name);
-        let mutants: Vec<_> = plan.mutants.into_iter().filter(wanted).collect();
+        let mutants: Vec<_> = plan
+            .mutants
+            .iter()
+            .filter(|one| wanted(one))
+            .cloned()
+            .collect();
         if !mutants.is_empty() {
             jobs.push(Job {
                 file: file.clone(),
                 choices,
+                plan,
                 mutants,
             });
         }
