@@ -75,7 +75,11 @@ fn a_sample_of_drills_passes_and_catches_its_mutants() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let table = String::from_utf8_lossy(&output.stdout);
     let count = |word: &str| table.matches(&format!("| {word} |")).count();
-    assert_eq!((count("pass"), count("killed")), (SAMPLE.len(), SAMPLE.len()), "{table}");
+    assert_eq!(
+        (count("pass"), count("killed")),
+        (SAMPLE.len(), SAMPLE.len()),
+        "{table}"
+    );
     for run in runs(results.path()) {
         verdict_is_complete(&run);
     }

@@ -120,8 +120,9 @@ async fn run_planned(stack: &Stack, planned: PlannedFault, cancelled: bool) -> F
 /// acknowledged.
 async fn write_until_it_breaks(stack: &Stack) -> Vec<u64> {
     let primary = stack.redis.primary_of(LOG_KEY).await.unwrap();
-    let client =
-        redis::Client::open(format!("redis://127.0.0.1:{}/", primary.service_port)).unwrap();
+    let links = stack.service_links(0).await.unwrap();
+    let port = links.redis[primary.index];
+    let client = redis::Client::open(format!("redis://127.0.0.1:{port}/")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let mut acknowledged = Vec::new();
     for number in 0.. {

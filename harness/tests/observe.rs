@@ -49,7 +49,7 @@ impl World {
         let endpoints = Endpoints {
             mysql_url: format!("mysql://root@{}/sale", store.address),
             redis_nodes: cache.iter().map(|node| node.address).collect(),
-            service_url: format!("http://{}", http_page(METRICS)),
+            service_urls: vec![format!("http://{}", http_page(METRICS))],
         };
         let world = Self {
             store,

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flashdrill::environment::{EnvironmentError, Service, ServiceOptions, Stack, StackOptions};
+use flashdrill::environment::{
+    EnvironmentError, Service, ServiceOptions, Stack, StackOptions, links,
+};
 use redis::cmd;
 use sqlx::{Connection, MySqlConnection};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -41,7 +43,7 @@ fn is_alive(pid: u32) -> bool {
 
 /// The service's way in, the observer's way in, and what they say of each other.
 async fn write_through_the_links(stack: &Stack) {
-    let variables = stack.variables();
+    let variables = stack.service_variables(0).await.unwrap();
     let mut mysql = MySqlConnection::connect(&variables["mysql_url"])
         .await
         .unwrap();
@@ -51,7 +53,8 @@ async fn write_through_the_links(stack: &Stack) {
         .unwrap();
 
     let primary = stack.redis.primary_of("k").await.unwrap();
-    let url = format!("redis://127.0.0.1:{}/", primary.service_port);
+    let links = stack.service_links(0).await.unwrap();
+    let url = format!("redis://127.0.0.1:{}/", links.redis[primary.index]);
     let client = redis::Client::open(url).unwrap();
     let mut proxied = client.get_multiplexed_async_connection().await.unwrap();
     let _: () = cmd("SET")
@@ -80,7 +83,7 @@ async fn the_replica_copies_and_is_read_only(stack: &Stack) {
         assert!(begun.elapsed() < Duration::from_secs(20), "{missing}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let url = &stack.variables()["mysql_replica_url"];
+    let url = &stack.service_variables(0).await.unwrap()["mysql_replica_url"];
     let mut replica = MySqlConnection::connect(url).await.unwrap();
     let rows = sqlx::query("SELECT id FROM t").fetch_all(&mut replica);
     assert!(rows.await.unwrap().is_empty(), "the table is there");
@@ -123,14 +126,46 @@ async fn the_bus_runs_through_the_proxy(stack: &Stack) {
     }
 }
 
+/// Cutting one node off leaves the other where it was.
+async fn a_node_has_links_of_its_own(stack: &Stack) {
+    let (first, second) = (
+        stack.service_variables(0).await.unwrap(),
+        stack.service_variables(1).await.unwrap(),
+    );
+    for name in [
+        "mysql_url",
+        "redis_seeds",
+        "redis_address_map",
+        "rocketmq_namesrv",
+    ] {
+        assert_ne!(first[name], second[name], "{name}");
+    }
+    assert_eq!(
+        first,
+        stack.service_variables(0).await.unwrap(),
+        "opened once"
+    );
+    for link in stack.service_links(1).await.unwrap().names() {
+        stack.links.set_enabled(&link, false).await.unwrap();
+    }
+    assert!(
+        MySqlConnection::connect(&second["mysql_url"])
+            .await
+            .is_err()
+    );
+    MySqlConnection::connect(&first["mysql_url"]).await.unwrap();
+    stack.links.reset().await.unwrap();
+}
+
 fn service(stack: &Stack, script: &str, ready_path: &str) -> ServiceOptions {
     ServiceOptions {
+        node: 0,
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: [("GREETING".to_owned(), "hello from {port}".to_owned())].into(),
         // The proxy's API stands in for a service that answers.
         ready_url: format!("http://{}{ready_path}", stack.proxy_address()),
         ready_timeout: Duration::from_millis(500),
-        log_file: logs("stack").join("service.log"),
+        log_file: logs("stack").join("service-0.log"),
     }
 }
 
@@ -154,7 +189,7 @@ async fn a_service_starts_and_fails_with_a_reason(stack: &Stack) {
     let text = error.to_string();
     assert!(matches!(error, EnvironmentError::Died { .. }), "{text}");
     for part in [
-        "service died",
+        "service-0 died",
         "exit status 3",
         "hello from",
         "no such database",
@@ -243,7 +278,7 @@ fn assert_can_be_spawned(stack: &Stack, options: &StackOptions) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_starts_resets_and_stops_without_a_trace() {
     let stack = start("stack").await;
-    let variables = stack.variables();
+    let variables = stack.service_variables(0).await.unwrap();
     let scratch = PathBuf::from(&variables["scratch"]);
     println!(
         "{variables:#?}\n{:#?}\n{:?}",
@@ -253,6 +288,7 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     assert_eq!(variables["redis_seeds"].split(',').count(), 6);
     assert_eq!(variables["redis_address_map"].matches('=').count(), 6);
     assert!(scratch.is_dir());
+    a_node_has_links_of_its_own(&stack).await;
     for product in ["redis", "mysql", "rocketmq", "java", "proxy"] {
         assert!(
             stack.versions()[product].contains('.'),
@@ -268,7 +304,11 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     the_backlog_is_what_nobody_consumed(&stack).await;
     a_service_starts_and_fails_with_a_reason(&stack).await;
 
-    stack.links.set_enabled("mysql", false).await.unwrap();
+    stack
+        .links
+        .set_enabled(&links::service_mysql(0), false)
+        .await
+        .unwrap();
     stack.rocketmq.broker.kill().await.unwrap();
     let begun = Instant::now();
     stack.reset().await.unwrap();

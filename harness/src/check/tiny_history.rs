@@ -285,6 +285,7 @@ pub fn plan() -> Plan {
         title: "A tiny history".to_owned(),
         controls: Vec::new(),
         seed: SEED,
+        service_nodes: 1,
         sale: Sale {
             id: "sale-1".to_owned(),
             skus: Vec::new(),

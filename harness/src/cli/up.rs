@@ -9,6 +9,7 @@ use super::stop_word::StopWord;
 use crate::environment::{EnvironmentError, Stack, StackOptions};
 use crate::live::{self, Board, Control};
 use crate::target::Target;
+use crate::target::template::Variables;
 
 /// Starts a stack, prints its addresses, and stops it at Ctrl-C or SIGTERM.
 ///
@@ -27,12 +28,13 @@ pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
         () = word.heard() => return Ok(()),
         started = Stack::start(&options) => started?,
     };
-    println!("{}", describe(&stack));
+    let variables = stack.service_variables(0).await?;
+    println!("{}", describe(&stack, &variables));
     let stack = Arc::new(stack);
     let control = Arc::new(Control {
         stack: Arc::clone(&stack),
         target: Target::default(),
-        variables: stack.variables(),
+        variables,
         skus: Vec::new(),
         board: Board::default(),
         clock: Instant::now(),
@@ -52,13 +54,13 @@ pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
 }
 
 /// What a person needs to use and to break the stack.
-fn describe(stack: &Stack) -> String {
+fn describe(stack: &Stack, variables: &Variables) -> String {
     let mut text = String::from("Servers:\n");
     for (name, version) in stack.versions() {
         let _ = writeln!(text, "  {name:<20}{version}");
     }
     text.push_str("For a service (behind the fault proxy):\n");
-    for (name, value) in stack.variables() {
+    for (name, value) in variables {
         let _ = writeln!(text, "  {name:<20}{value}");
     }
     text.push_str("Direct, past the proxy:\n");

@@ -10,7 +10,6 @@ use super::prepare::Prepared;
 use super::run::Bench;
 use crate::environment::Stack;
 use crate::figures::{percent, rate, us};
-use crate::load::endpoint::Endpoint;
 use crate::load::schedule::{Phase, Schedule, Shape};
 use crate::load::spec::{Fitted, LoadSpec};
 use crate::load::summary::LoadSummary;
@@ -143,7 +142,7 @@ async fn trial(
     spec.population.retries.share = 0.0;
     let job = LoadJob {
         spec,
-        endpoint: Endpoint::local(prepared.service.port),
+        endpoint: prepared.entrance.clone(),
         variables: prepared.variables.clone(),
         history: None,
         start: Instant::now() + LEAD_IN,

@@ -23,6 +23,9 @@ pub struct Plan {
     pub controls: Vec<String>,
     /// Root of every random stream of the run.
     pub seed: u64,
+    /// Nodes of the service that run side by side, at least 1.
+    #[serde(default = "one")]
+    pub service_nodes: u32,
     pub sale: Sale,
     pub load: Load,
     pub population: Population,
@@ -33,6 +36,10 @@ pub struct Plan {
     pub expect: Expect,
     pub mutants: Vec<Mutant>,
     pub target: Target,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl Plan {

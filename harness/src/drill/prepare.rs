@@ -1,12 +1,15 @@
-//! The way to the start line: the service runs, the sale is loaded and open, and it is known where to ask.
+//! The way to the start line: the service's nodes run, the sale is loaded and open, and it is known where to ask.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use futures_util::future::{join_all, try_join_all};
+
 use super::folder::RunFolder;
 use super::plan::Plan;
 use crate::environment::{EnvironmentError, RedisNode, Service, ServiceOptions, Stack};
+use crate::load::endpoint::Endpoint;
 use crate::observe::{Endpoints, ObserveError, StoreReader};
 use crate::target::template::{UnknownVariable, Variables, fill};
 use crate::target::{RequestTemplate, Start};
@@ -34,7 +37,7 @@ pub enum PrepareError {
         source: reqwest::Error,
     },
     #[error(
-        "prepare request {method} {path}: answered {status}: {body}; see logs/service.log in the run folder"
+        "prepare request {method} {path}: answered {status}: {body}; see logs/service-0.log in the run folder"
     )]
     Refused {
         method: String,
@@ -44,30 +47,72 @@ pub enum PrepareError {
     },
     #[error("target file: `{0}` is no HTTP method")]
     Method(String),
+    #[error("plan: service_nodes is 0; it must be at least 1")]
+    NoNode,
 }
 
 /// The service at the start line, and what templates need to speak of it.
 pub struct Prepared {
-    pub service: Service,
-    /// The stack's, the run's and the service's.
+    /// Its nodes, at least one, by number.
+    pub services: Vec<Service>,
+    /// Where buyers come in: the nodes in turn.
+    pub entrance: Endpoint,
+    /// The stack's and the run's.
     pub variables: Variables,
     pub endpoints: Endpoints,
 }
 
-/// Starts the service with the stack's addresses and waits until it is ready.
+impl Prepared {
+    /// Ends all nodes.
+    pub async fn stop(&self) {
+        join_all(self.services.iter().map(Service::stop)).await;
+    }
+}
+
+/// Starts the service's nodes, each with links of its own, and waits until all are ready.
 ///
 /// # Errors
-/// It cannot be started, or is not ready in time.
-pub async fn start_service(
+/// One cannot be started, or is not ready in time.
+pub async fn start_services(
     stack: &Stack,
     plan: &Plan,
     mutant: Option<&str>,
     bin_dir: &Path,
     folder: &RunFolder,
 ) -> Result<Prepared, PrepareError> {
+    let variables = variables(stack, plan, mutant, bin_dir);
+    let nodes = (0..plan.service_nodes as usize)
+        .map(|node| start_node(stack, plan, mutant, node, &variables, folder));
+    let services = try_join_all(nodes).await?;
+    let ports = services.iter().map(|service| service.port);
+    let endpoints = Endpoints {
+        mysql_url: stack.mysql.url(),
+        redis_nodes: stack.redis.nodes.iter().map(RedisNode::address).collect(),
+        service_urls: services.iter().map(|one| one.base_url.clone()).collect(),
+    };
+    Ok(Prepared {
+        entrance: Endpoint::local_nodes(ports).ok_or(PrepareError::NoNode)?,
+        services,
+        variables,
+        endpoints,
+    })
+}
+
+async fn start_node(
+    stack: &Stack,
+    plan: &Plan,
+    mutant: Option<&str>,
+    node: usize,
+    run: &Variables,
+    folder: &RunFolder,
+) -> Result<Service, PrepareError> {
     let start = &plan.target.start;
-    let mut variables = variables(stack, plan, mutant, bin_dir);
+    let mut variables = run.clone();
+    variables.extend(stack.service_variables(node).await?);
+    // Chosen when the node starts; the launcher fills it in.
+    variables.insert("port".to_owned(), "{port}".to_owned());
     let options = ServiceOptions {
+        node,
         command: command(start, mutant)?
             .iter()
             .map(|part| fill(part, &variables))
@@ -78,20 +123,9 @@ pub async fn start_service(
             fill(&start.ready_path, &variables)?
         ),
         ready_timeout: Duration::from_millis(start.ready_timeout_ms),
-        log_file: folder.logs().join("service.log"),
+        log_file: folder.logs().join(format!("service-{node}.log")),
     };
-    let service = Service::start(stack, &options).await?;
-    variables.insert("port".to_owned(), service.port.to_string());
-    let endpoints = Endpoints {
-        mysql_url: stack.mysql.url(),
-        redis_nodes: stack.redis.nodes.iter().map(RedisNode::address).collect(),
-        service_url: service.base_url.clone(),
-    };
-    Ok(Prepared {
-        service,
-        variables,
-        endpoints,
-    })
+    Ok(Service::start(stack, &options).await?)
 }
 
 fn command<'s>(start: &'s Start, mutant: Option<&str>) -> Result<&'s [String], PrepareError> {
@@ -110,8 +144,6 @@ fn variables(stack: &Stack, plan: &Plan, mutant: Option<&str>, bin_dir: &Path) -
         ("bin_dir", bin_dir.display().to_string()),
         ("run", plan.sale.id.clone()),
         ("sale", plan.sale.id.clone()),
-        // Chosen when the service starts; the launcher fills it in.
-        ("port", "{port}".to_owned()),
         ("mutant", mutant.unwrap_or_default().to_owned()),
         ("limit_per_user", plan.sale.limit_per_user.to_string()),
     ] {
@@ -144,18 +176,18 @@ fn filled(
 /// # Errors
 /// The first request that is not answered with success.
 pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
-    let (service, variables) = (&prepared.service, &prepared.variables);
+    let variables = &prepared.variables;
     let client = client()?;
     for step in &plan.target.start.prepare {
         if !step.per_sku {
-            send(&client, service, &step.request, variables).await?;
+            send(&client, prepared, &step.request, variables).await?;
             continue;
         }
         for sku in &plan.sale.skus {
             let mut variables = variables.clone();
             variables.insert("sku".to_owned(), sku.id.clone());
             variables.insert("stock".to_owned(), sku.stock.to_string());
-            send(&client, service, &step.request, &variables).await?;
+            send(&client, prepared, &step.request, &variables).await?;
         }
     }
     Ok(())
@@ -166,9 +198,8 @@ pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), Prepar
 /// # Errors
 /// It is not answered with success.
 pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
-    let (service, variables) = (&prepared.service, &prepared.variables);
     match &plan.target.start.open {
-        Some(open) => send(&client()?, service, open, variables).await,
+        Some(open) => send(&client()?, prepared, open, &prepared.variables).await,
         None => Ok(()),
     }
 }
@@ -180,16 +211,18 @@ fn client() -> Result<reqwest::Client, PrepareError> {
         .map_err(|source| no_answer("(client)", "", source))
 }
 
+/// To the first node; the service brings it to the others before it answers.
 async fn send(
     client: &reqwest::Client,
-    service: &Service,
+    prepared: &Prepared,
     template: &RequestTemplate,
     variables: &Variables,
 ) -> Result<(), PrepareError> {
     let method = reqwest::Method::from_bytes(template.method.as_bytes())
         .map_err(|_| PrepareError::Method(template.method.clone()))?;
     let path = fill(&template.path, variables)?;
-    let mut request = client.request(method.clone(), format!("{}{path}", service.base_url));
+    let node = prepared.services.first().ok_or(PrepareError::NoNode)?;
+    let mut request = client.request(method.clone(), format!("{}{path}", node.base_url));
     for (name, value) in &filled(&template.headers, variables)? {
         request = request.header(name, value);
     }

@@ -68,9 +68,9 @@ pub async fn run(
     bench.narrate.say(&headline(plan, mutant));
     stack.reset().await?;
     folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
-    let prepared = prepare::start_service(stack, plan, mutant, &bench.bin_dir, &folder).await?;
+    let prepared = prepare::start_services(stack, plan, mutant, &bench.bin_dir, &folder).await?;
     let collected = collect(stack, plan, &prepared, bench, &folder).await;
-    prepared.service.stop().await;
+    prepared.stop().await;
     collected?;
     bench.narrate.say("judging");
     Ok(judge_folder(folder)?)

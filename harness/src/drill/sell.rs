@@ -12,7 +12,6 @@ use crate::environment::{EnvironmentError, Stack};
 use crate::faults::{self, FaultEvent, Site, Timeline};
 use crate::history::{HistoryError, HistoryWriter};
 use crate::journeys::{JourneyError, JourneyJob, JourneySummary, Journeying};
-use crate::load::endpoint::Endpoint;
 use crate::load::figures::Figures;
 use crate::load::timeline;
 use crate::load::{self, LoadError, LoadJob, Progress, reason};
@@ -119,7 +118,7 @@ fn journeys(
     let job = JourneyJob {
         plan,
         journeys,
-        endpoint: Endpoint::local(prepared.service.port),
+        endpoint: prepared.entrance.clone(),
         variables: prepared.variables.clone(),
         history: history(folder, RunFolder::JOURNEY_HISTORY, plan)?,
         start,
@@ -151,7 +150,7 @@ fn offer(
 ) -> Result<impl FnOnce() -> Result<Figures, LoadError> + Send + 'static, SellError> {
     let history = history(folder, RunFolder::HISTORY, plan)?;
     let (spec, variables) = (plan.load_spec(), prepared.variables.clone());
-    let endpoint = Endpoint::local(prepared.service.port);
+    let endpoint = prepared.entrance.clone();
     let (progress, cancel) = (Arc::clone(progress), Arc::clone(&bench.cancel));
     Ok(move || {
         load::run(LoadJob {

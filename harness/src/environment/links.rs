@@ -1,23 +1,19 @@
 //! The proxied links of the stack, by name, and the ports they listen on.
 
-use std::net::SocketAddr;
-
-use crate::proxy::client::{LinkRequest, ProxyClient};
+use std::net::{Ipv4Addr, SocketAddr};
 
 use super::error::EnvironmentError;
+use super::mysql::Mysql;
 use super::ports::free_port;
+use super::redis_cluster::RedisCluster;
+use super::stack::Stack;
+use crate::proxy::client::{LinkRequest, ProxyClient};
+use crate::target::template::Variables;
 
-pub const ROCKETMQ_NAMESRV: &str = "rocketmq-namesrv";
+/// All service nodes' way to the broker, which has one advertised address.
 pub const ROCKETMQ_BROKER: &str = "rocketmq-broker";
-pub const MYSQL: &str = "mysql";
-pub const MYSQL_REPLICA: &str = "mysql-replica";
 /// The replica's way to the primary.
 pub const MYSQL_REPLICATION: &str = "mysql-replication";
-
-/// The service's way to Redis node `index`.
-pub fn redis_service(index: usize) -> String {
-    format!("redis-service-{index}")
-}
 
 /// The other nodes' way to Redis node `index`.
 pub fn redis_replication(index: usize) -> String {
@@ -27,6 +23,84 @@ pub fn redis_replication(index: usize) -> String {
 /// The other nodes' way to the cluster bus of Redis node `index`.
 pub fn redis_bus(index: usize) -> String {
     format!("redis-bus-{index}")
+}
+
+/// Service node `node`'s way to Redis node `index`.
+pub fn service_redis(node: usize, index: usize) -> String {
+    format!("service-{node}-redis-{index}")
+}
+
+/// Service node `node`'s way to MySQL.
+pub fn service_mysql(node: usize) -> String {
+    format!("service-{node}-mysql")
+}
+
+/// Service node `node`'s way to MySQL's replica.
+pub fn service_replica(node: usize) -> String {
+    format!("service-{node}-replica")
+}
+
+/// Service node `node`'s way to the name server.
+pub fn service_namesrv(node: usize) -> String {
+    format!("service-{node}-namesrv")
+}
+
+/// One service node's own links, so that it can be cut off from a server that the others still reach.
+#[derive(Debug)]
+pub struct ServiceLinks {
+    pub node: usize,
+    /// Ports of the listeners, by index of the Redis node.
+    pub redis: Vec<u16>,
+    pub mysql: u16,
+    pub replica: u16,
+    pub namesrv: u16,
+}
+
+impl ServiceLinks {
+    pub(super) async fn open(stack: &Stack, node: usize) -> Result<Self, EnvironmentError> {
+        let link = async |name, upstream| open(&stack.links, &name, upstream).await;
+        let mut redis = Vec::with_capacity(stack.redis.nodes.len());
+        for server in &stack.redis.nodes {
+            redis.push(link(service_redis(node, server.index), server.address()).await?);
+        }
+        let replica = stack.mysql_replica.mysql.address();
+        Ok(Self {
+            node,
+            redis,
+            mysql: link(service_mysql(node), stack.mysql.address()).await?,
+            replica: link(service_replica(node), replica).await?,
+            namesrv: link(service_namesrv(node), stack.rocketmq.name_server_address).await?,
+        })
+    }
+
+    /// Names of the links.
+    pub fn names(&self) -> Vec<String> {
+        let redis = (0..self.redis.len()).map(|index| service_redis(self.node, index));
+        let others = [service_mysql, service_replica, service_namesrv].map(|name| name(self.node));
+        redis.chain(others).collect()
+    }
+
+    /// What the node is told of its servers.
+    pub(super) fn variables(&self, redis: &RedisCluster) -> Variables {
+        let seeds = self.redis.iter().map(|port| local(*port));
+        let map = redis.nodes.iter().zip(&self.redis);
+        let map =
+            map.map(|(node, port)| format!("{}={}", local(node.announced_port), local(*port)));
+        let pairs = [
+            ("node", self.node.to_string()),
+            ("mysql_url", Mysql::service_url(self.mysql)),
+            ("mysql_replica_url", Mysql::service_url(self.replica)),
+            ("redis_seeds", seeds.collect::<Vec<_>>().join(",")),
+            ("redis_address_map", map.collect::<Vec<_>>().join(",")),
+            ("rocketmq_namesrv", local(self.namesrv)),
+        ];
+        let named = |(name, value): (&str, String)| (name.to_owned(), value);
+        pairs.into_iter().map(named).collect()
+    }
+}
+
+fn local(port: u16) -> String {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string()
 }
 
 /// Opens a link at a port of our choice, which it returns.
@@ -58,7 +132,7 @@ pub(crate) async fn open_at(
 ) -> Result<(), EnvironmentError> {
     let request = LinkRequest {
         name: name.to_owned(),
-        listen: format!("127.0.0.1:{port}"),
+        listen: local(port),
         upstream: upstream.to_string(),
         enabled: true,
     };

@@ -1,4 +1,4 @@
-//! The system under test as a child process of the stack.
+//! A node of the system under test as a child process of the stack.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,6 +18,8 @@ const STOP_GRACE: Duration = Duration::from_secs(3);
 /// port; everything else must be filled in already.
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
+    /// Its number among the nodes, from 0.
+    pub node: usize,
     /// Program and arguments; a program without a slash is looked up on the PATH.
     pub command: Vec<String>,
     pub env: BTreeMap<String, String>,
@@ -29,6 +31,7 @@ pub struct ServiceOptions {
 
 #[derive(Debug)]
 pub struct Service {
+    pub node: usize,
     pub server: Arc<Server>,
     pub pid: u32,
     /// Scheme, host and port of the ready URL.
@@ -58,6 +61,7 @@ impl Service {
         stack.adopt(&server);
         let pid = server.pid().unwrap_or_default();
         Ok(Self {
+            node: options.node,
             server,
             pid,
             base_url,
@@ -82,7 +86,7 @@ fn spec(options: &ServiceOptions, port: u16) -> Result<ServerSpec, EnvironmentEr
         .next()
         .ok_or_else(|| bad("command", "it is empty"))?;
     Ok(ServerSpec {
-        component: "service".to_owned(),
+        component: format!("service-{}", options.node),
         program: Program::Path(program.into()),
         args: command.collect(),
         env: options

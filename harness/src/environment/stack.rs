@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
+use super::links::ServiceLinks;
 use super::mysql::{self, Mysql, MysqlReplica};
 use super::redis_cluster::RedisCluster;
 use super::rocketmq::RocketMq;
@@ -57,6 +58,7 @@ pub struct Stack {
     proxy: ProxyServer,
     versions: BTreeMap<String, String>,
     services: Mutex<Vec<Weak<Server>>>,
+    service_links: tokio::sync::Mutex<BTreeMap<usize, Arc<ServiceLinks>>>,
     launcher: Arc<Launcher>,
 }
 
@@ -98,26 +100,41 @@ impl Stack {
             proxy,
             versions: BTreeMap::new(),
             services: Mutex::default(),
+            service_links: tokio::sync::Mutex::default(),
             launcher,
         };
         stack.versions = stack.read_versions().await?;
         Ok(stack)
     }
 
-    /// What target files may name.
+    /// Service node `node`'s own links, opened when they are first asked for; they stay as long as the stack.
+    ///
+    /// # Errors
+    /// The proxy refuses.
+    pub async fn service_links(&self, node: usize) -> Result<Arc<ServiceLinks>, EnvironmentError> {
+        let mut opened = self.service_links.lock().await;
+        if let Some(links) = opened.get(&node) {
+            return Ok(Arc::clone(links));
+        }
+        let links = Arc::new(ServiceLinks::open(self, node).await?);
+        opened.insert(node, Arc::clone(&links));
+        Ok(links)
+    }
+
+    /// What target files may name, whichever service node they speak of.
     pub fn variables(&self) -> Variables {
-        let pairs = [
-            ("mysql_url", self.mysql.service_url()),
-            ("mysql_replica_url", self.mysql_replica.mysql.service_url()),
-            ("redis_seeds", self.redis.seeds()),
-            ("redis_address_map", self.redis.address_map()),
-            ("rocketmq_namesrv", self.rocketmq.service_namesrv()),
-            ("scratch", self.launcher.folder.path().display().to_string()),
-        ];
-        pairs
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        let scratch = self.launcher.folder.path().display().to_string();
+        [("scratch".to_owned(), scratch)].into()
+    }
+
+    /// What a target file may name to start service node `node`.
+    ///
+    /// # Errors
+    /// As of [`Self::service_links`].
+    pub async fn service_variables(&self, node: usize) -> Result<Variables, EnvironmentError> {
+        let mut variables = self.variables();
+        variables.extend(self.service_links(node).await?.variables(&self.redis));
+        Ok(variables)
     }
 
     /// Removes every fault, brings dead servers back, and waits until all is whole.

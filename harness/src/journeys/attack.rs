@@ -82,7 +82,7 @@ fn prepare(
     client: reqwest::Client,
 ) -> Result<GooseAttack, GooseError> {
     let scenario = Scenario::new("buyers")
-        .register_transaction(Transaction::new(arrival(shop, client)).set_on_start())
+        .register_transaction(Transaction::new(arrival(shop, endpoint, client)).set_on_start())
         .register_transaction(Transaction::new(round(shop)));
     // Never used, but Goose makes a client for each user unless all share one.
     let shared = GooseClientBuilder::new().without_cookies();
@@ -119,13 +119,15 @@ struct Visits {
     next: u64,
 }
 
-/// A buyer comes when it is their turn.
-fn arrival(shop: &Arc<Shop>, client: reqwest::Client) -> TransactionFunction {
-    let shop = Arc::clone(shop);
+/// A buyer comes when it is their turn, and stays at one node.
+fn arrival(shop: &Arc<Shop>, endpoint: &Endpoint, client: reqwest::Client) -> TransactionFunction {
+    let (shop, endpoint) = (Arc::clone(shop), endpoint.clone());
     Arc::new(move |user| {
         let (shop, client) = (Arc::clone(&shop), client.clone());
+        let node = endpoint.address(user.weighted_users_index);
         Box::pin(async move {
             user.client = client;
+            user.set_base_url(&format!("http://{node}"))?;
             user.set_session_data(Visits { next: 0 });
             let _ = shop.clock.sleep(COUNTS_SET_BACK).await;
             let _ = shop.clock.sleep_until(turn(&shop, user)).await;

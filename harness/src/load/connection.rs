@@ -48,14 +48,20 @@ impl Connection {
         }
     }
 
-    /// Starts to connect; the registry tells under `token` when there is more to do.
+    /// Starts to connect to the node that the token's number goes to; the registry tells under `token` when
+    /// there is more to do.
     pub fn connect(
         &mut self,
         endpoint: &Endpoint,
         registry: &Registry,
         token: Token,
     ) -> io::Result<()> {
-        let wire = Wire::connect(endpoint.address, endpoint.tls.as_ref(), registry, token)?;
+        let wire = Wire::connect(
+            endpoint.address(token.0),
+            endpoint.tls.as_ref(),
+            registry,
+            token,
+        )?;
         self.link = Link::Opening(wire);
         Ok(())
     }

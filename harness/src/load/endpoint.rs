@@ -1,4 +1,4 @@
-//! Where the load goes: an address of this machine, or a host that was allowed by name.
+//! Where the load goes: addresses of this machine, or a host that was allowed by name.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,9 @@ const KNOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// A server that load may be sent to; there is no way to make one that may not.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    pub(super) address: SocketAddr,
-    /// What the Host header says.
+    /// Of its nodes, at least one.
+    addresses: Vec<SocketAddr>,
+    /// What the Host header says, to whatever node.
     pub(super) authority: String,
     pub(super) tls: Option<Tls>,
 }
@@ -57,6 +58,22 @@ impl Endpoint {
         Self::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
     }
 
+    /// Its nodes' ports of this machine; the first one names it. None: there is no port.
+    pub fn local_nodes(ports: impl IntoIterator<Item = u16>) -> Option<Self> {
+        let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let addresses: Vec<_> = ports.into_iter().map(address).collect();
+        let first = *addresses.first()?;
+        Some(Self {
+            addresses,
+            ..Self::plain(first)
+        })
+    }
+
+    /// The node that the connection or buyer of this number goes to: one after the other.
+    pub fn address(&self, number: usize) -> SocketAddr {
+        self.addresses[number % self.addresses.len()]
+    }
+
     /// An address of this machine.
     ///
     /// # Errors
@@ -74,9 +91,10 @@ impl Endpoint {
     /// Whether anything listens there.
     ///
     /// # Errors
-    /// Why not, within two seconds.
+    /// Why not, within two seconds a node.
     pub fn knock(&self) -> std::io::Result<()> {
-        TcpStream::connect_timeout(&self.address, KNOCK_TIMEOUT).map(drop)
+        let knock = |node| TcpStream::connect_timeout(node, KNOCK_TIMEOUT).map(drop);
+        self.addresses.iter().try_for_each(knock)
     }
 
     /// `host:port` as it is written in requests.
@@ -86,7 +104,7 @@ impl Endpoint {
 
     fn plain(address: SocketAddr) -> Self {
         Self {
-            address,
+            addresses: vec![address],
             authority: address.to_string(),
             tls: None,
         }
@@ -121,7 +139,7 @@ impl Endpoint {
             _ => None,
         };
         Ok(Self {
-            address,
+            addresses: vec![address],
             authority: url
                 .port()
                 .map_or(host.to_owned(), |port| format!("{host}:{port}")),
@@ -193,9 +211,18 @@ mod tests {
             ("http://[::1]:82", "[::1]:82", "[::1]:82"),
         ] {
             let endpoint = of(url, &[]).unwrap();
-            assert_eq!(endpoint.address.to_string(), address);
+            assert_eq!(endpoint.address(0).to_string(), address);
             assert_eq!(endpoint.authority, authority);
         }
         assert!(of("ftp://127.0.0.1/", &[]).is_err());
+    }
+
+    #[test]
+    fn connections_go_round_the_nodes() {
+        let nodes = Endpoint::local_nodes([81, 82, 83]).unwrap();
+        let ports: Vec<u16> = (0..5).map(|at| nodes.address(at).port()).collect();
+        assert_eq!(ports, [81, 82, 83, 81, 82]);
+        assert_eq!(nodes.authority(), "127.0.0.1:81");
+        assert!(Endpoint::local_nodes([]).is_none());
     }
 }

@@ -34,7 +34,7 @@ pub struct Sample {
     /// The lowest SKU of each: a negative one is an oversell that the sum may hide.
     pub store_available_min: Option<i64>,
     pub cache_available_min: Option<i64>,
-    /// Counters of the service, by the target's names; empty when it did not answer.
+    /// Counters of the service, by the target's names, all nodes together; empty when one did not answer.
     pub counters: BTreeMap<String, f64>,
     /// CPU used so far by each component, milliseconds.
     pub cpu_ms: BTreeMap<String, u64>,
@@ -47,8 +47,8 @@ pub struct Endpoints {
     pub mysql_url: String,
     /// Every node of the cluster, or the one Redis there is.
     pub redis_nodes: Vec<SocketAddr>,
-    /// `http://host:port` of the service, for its counters.
-    pub service_url: String,
+    /// `http://host:port` of each node of the service, for its counters.
+    pub service_urls: Vec<String>,
 }
 
 /// Observation cannot begin. What fails later is told in `StoreState::unread` instead.

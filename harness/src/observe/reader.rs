@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
+
 use super::cache::{CacheSource, integer, integers_by_field};
 use super::metrics::counters;
 use super::routes::Routes;
@@ -29,10 +31,10 @@ struct CacheQueries {
     held: Vec<String>,
 }
 
-/// Where the service shows its counters.
+/// Where the nodes of the service show their counters.
 struct Service {
     client: reqwest::Client,
-    url: String,
+    urls: Vec<String>,
     counters: BTreeMap<String, String>,
 }
 
@@ -60,7 +62,11 @@ impl StoreReader {
             skus: cache_queries(plan, &variables)?,
             service: Service {
                 client: client.map_err(ObserveError::Http)?,
-                url: format!("{}{}", endpoints.service_url, queries.metrics_path),
+                urls: endpoints
+                    .service_urls
+                    .iter()
+                    .map(|node| format!("{node}{}", queries.metrics_path))
+                    .collect(),
                 counters: queries.counters.clone(),
             },
         })
@@ -184,16 +190,27 @@ async fn cached_stock(
 }
 
 impl Service {
+    /// Sums over the nodes, each since its last start.
     async fn counters(&self) -> Result<BTreeMap<String, f64>, String> {
+        let mut sums = BTreeMap::new();
         if self.counters.is_empty() {
-            return Ok(BTreeMap::new());
+            return Ok(sums);
         }
-        let answer = self.client.get(&self.url).send().await;
+        for node in try_join_all(self.urls.iter().map(|url| self.counters_of(url))).await? {
+            for (name, count) in node {
+                *sums.entry(name).or_default() += count;
+            }
+        }
+        Ok(sums)
+    }
+
+    async fn counters_of(&self, url: &str) -> Result<BTreeMap<String, f64>, String> {
+        let answer = self.client.get(url).send().await;
         let page = match answer.and_then(reqwest::Response::error_for_status) {
             Ok(response) => response.text().await,
             Err(error) => Err(error),
         };
-        let page = page.map_err(|error| format!("{}: {error}", self.url))?;
+        let page = page.map_err(|error| format!("{url}: {error}"))?;
         Ok(counters(&page, &self.counters))
     }
 }

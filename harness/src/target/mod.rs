@@ -1,7 +1,7 @@
 //! The system under test, known only by a target file: how to start it, ask it, and read its stores.
 //!
-//! Text fields are templates: `{name}` is replaced by a variable of the stack (`{mysql_url}`,
-//! `{redis_seeds}`, ...), of the run (`{run}`, `{sale}`, `{port}`), or of one request (`{sku}`,
+//! Text fields are templates: `{name}` is replaced by a variable of the run (`{run}`, `{sale}`), in `start` of
+//! the node that is started (`{node}`, `{port}`, `{mysql_url}`, `{redis_seeds}`, ...), or of one request (`{sku}`,
 //! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 

@@ -18,6 +18,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
         title: String::new(),
         controls: Vec::new(),
         seed: 1,
+        service_nodes: 1,
         sale: Sale {
             id: "sale-1".to_owned(),
             skus: skus.collect(),

@@ -8,6 +8,7 @@ mod journeys;
 mod load;
 mod population;
 mod sale;
+mod service;
 mod shape;
 mod short;
 
@@ -27,6 +28,7 @@ pub use journeys::JourneysSection;
 pub use load::{ArrivalsSection, LoadSection};
 pub use population::PopulationSection;
 pub use sale::SaleSection;
+pub use service::ServiceSection;
 pub use shape::{OnTopSection, PhaseSection, ShapeSection};
 pub use short::ShortSection;
 
@@ -34,6 +36,7 @@ pub use short::ShortSection;
 #[derive(Debug, Default)]
 pub struct DrillFile {
     pub about: Option<About>,
+    pub service: Option<ServiceSection>,
     pub sale: Option<SaleSection>,
     pub load: Option<LoadSection>,
     pub population: Option<PopulationSection>,
@@ -93,6 +96,7 @@ impl DrillFile {
             expect: section(&mut map, "expect", problems),
             mutants: section(&mut map, "mutants", problems),
             compose: optional(&mut map, "compose", problems),
+            service: optional(&mut map, "service", problems),
             journeys: optional(&mut map, "journeys", problems),
             short: optional(&mut map, "short", problems),
             about: whole(serde_json::Value::Object(map), "", problems),

@@ -112,6 +112,7 @@ fn resolve(
         title: about.title,
         controls: about.controls,
         seed,
+        service_nodes: file.service.map_or(1, |service| service.nodes.get()),
         sale: sale::sale(&file.sale?, &choices.run, shrink),
         load: load::load(&file.load?, traces, shrink),
         population: population::population(&file.population?),

@@ -19,7 +19,6 @@ use launch::Role;
 
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
-use super::links;
 use super::readiness::wait_until;
 use super::server::Server;
 use crate::proxy::ProxyClient;
@@ -39,8 +38,6 @@ pub struct Mysql {
     pub server: Arc<Server>,
     /// Where it listens; for faults and observers.
     pub port: u16,
-    /// The listener of the service's link.
-    pub service_port: u16,
 }
 
 /// Makes two data folders, starts the servers in them, and lets the second follow the first.
@@ -49,8 +46,8 @@ pub(crate) async fn start(
     proxy: &ProxyClient,
 ) -> Result<(Mysql, MysqlReplica), EnvironmentError> {
     let (primary, replica) = tokio::try_join!(
-        Mysql::start(launcher, proxy, Role::Primary, links::MYSQL),
-        Mysql::start(launcher, proxy, Role::Replica, links::MYSQL_REPLICA),
+        Mysql::start(launcher, Role::Primary),
+        Mysql::start(launcher, Role::Replica),
     )?;
     let replica = MysqlReplica::of(&primary, replica, proxy).await?;
     Ok((primary, replica))
@@ -58,28 +55,15 @@ pub(crate) async fn start(
 
 impl Mysql {
     /// Starts the server and waits until it answers.
-    async fn start(
-        launcher: &Arc<Launcher>,
-        proxy: &ProxyClient,
-        role: Role,
-        service_link: &str,
-    ) -> Result<Self, EnvironmentError> {
+    async fn start(launcher: &Arc<Launcher>, role: Role) -> Result<Self, EnvironmentError> {
         let dir = launch::folder(launcher, role)?;
-        let mysql = super::with_fresh_ports(|| async {
+        super::with_fresh_ports(|| async {
             let (server, port) = launch::launch(launcher, role, &dir).await?;
-            let mysql = Self {
-                server,
-                port,
-                service_port: 0,
-            };
+            let mysql = Self { server, port };
             mysql.wait_ready().await?;
             Ok(mysql)
         })
-        .await?;
-        Ok(Self {
-            service_port: links::open(proxy, service_link, mysql.address()).await?,
-            ..mysql
-        })
+        .await
     }
 
     /// Its name in logs and reports.
@@ -96,9 +80,9 @@ impl Mysql {
         url(USER, self.port)
     }
 
-    /// Through the fault proxy, for the service.
-    pub fn service_url(&self) -> String {
-        url(SERVICE_USER, self.service_port)
+    /// For the service, through a link that listens at `port`.
+    pub(super) fn service_url(port: u16) -> String {
+        url(SERVICE_USER, port)
     }
 
     pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {

@@ -58,27 +58,6 @@ impl RedisCluster {
         .await
     }
 
-    /// `host:port,...` of the service's listeners.
-    pub fn seeds(&self) -> String {
-        let seeds: Vec<_> = self
-            .nodes
-            .iter()
-            .map(|node| format!("127.0.0.1:{}", node.service_port))
-            .collect();
-        seeds.join(",")
-    }
-
-    /// `announced=service listener,...` for the service's client.
-    pub fn address_map(&self) -> String {
-        let pair = |node: &RedisNode| {
-            format!(
-                "127.0.0.1:{}=127.0.0.1:{}",
-                node.announced_port, node.service_port
-            )
-        };
-        self.nodes.iter().map(pair).collect::<Vec<_>>().join(",")
-    }
-
     /// Direct addresses of all nodes, for observers.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.nodes.iter().map(RedisNode::address).collect()

@@ -37,8 +37,6 @@ pub struct RedisNode {
     pub announced_port: u16,
     /// What it announces for the bus: the listener of its bus link.
     pub announced_bus_port: u16,
-    /// The listener of the service's link.
-    pub service_port: u16,
 }
 
 impl RedisNode {
@@ -53,7 +51,6 @@ impl RedisNode {
             [port, bus_port].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let announced_port = links::open(proxy, &links::redis_replication(index), data).await?;
         let announced_bus_port = links::open(proxy, &links::redis_bus(index), bus).await?;
-        let service_port = links::open(proxy, &links::redis_service(index), data).await?;
         let values = [
             ("port", port.to_string()),
             ("bus_port", bus_port.to_string()),
@@ -71,7 +68,6 @@ impl RedisNode {
             bus_port,
             announced_port,
             announced_bus_port,
-            service_port,
         })
     }
 

@@ -34,8 +34,6 @@ pub struct RocketMq {
     /// Direct, for faults and observers.
     pub name_server_address: SocketAddr,
     pub broker_address: SocketAddr,
-    /// The listener of the service's link to the name server.
-    pub service_port: u16,
 }
 
 impl RocketMq {
@@ -47,21 +45,14 @@ impl RocketMq {
             super::with_fresh_ports(|| start_name_server(launcher)).await?;
         let (broker, broker_address) =
             super::with_fresh_ports(|| start_broker(launcher, proxy, name_server_address)).await?;
-        let service_port = links::open(proxy, links::ROCKETMQ_NAMESRV, name_server_address).await?;
         let rocketmq = Self {
             name_server,
             broker,
             name_server_address,
             broker_address,
-            service_port,
         };
         rocketmq.wait_ready().await?;
         Ok(rocketmq)
-    }
-
-    /// The name server's address for the service.
-    pub fn service_namesrv(&self) -> String {
-        format!("127.0.0.1:{}", self.service_port)
     }
 
     /// Waits until the broker serves and the name server knows it.
