@@ -58,18 +58,20 @@ pub struct ServiceLinks {
 
 impl ServiceLinks {
     pub(super) async fn open(stack: &Stack, node: usize) -> Result<Self, EnvironmentError> {
-        let link = async |name, upstream| open(&stack.links, &name, upstream).await;
+        let proxy = &stack.links;
         let mut redis = Vec::with_capacity(stack.redis.nodes.len());
         for server in &stack.redis.nodes {
-            redis.push(link(service_redis(node, server.index), server.address()).await?);
+            let name = service_redis(node, server.index);
+            redis.push(open(proxy, &name, server.address()).await?);
         }
-        let replica = stack.mysql_replica.mysql.address();
+        let (mysql, replica) = (&stack.mysql, &stack.mysql_replica.mysql);
+        let name_server = stack.rocketmq.name_server_address;
         Ok(Self {
             node,
             redis,
-            mysql: link(service_mysql(node), stack.mysql.address()).await?,
-            replica: link(service_replica(node), replica).await?,
-            namesrv: link(service_namesrv(node), stack.rocketmq.name_server_address).await?,
+            mysql: open(proxy, &service_mysql(node), mysql.address()).await?,
+            replica: open(proxy, &service_replica(node), replica.address()).await?,
+            namesrv: open(proxy, &service_namesrv(node), name_server).await?,
         })
     }
 
