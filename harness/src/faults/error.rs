@@ -1,5 +1,7 @@
 //! Why a fault could not be injected, proved or healed.
 
+use sqlx::mysql::MySqlDatabaseError;
+
 use crate::environment::EnvironmentError;
 use crate::proxy::ProxyError;
 use crate::target::template::UnknownVariable;
@@ -19,6 +21,13 @@ pub enum FaultError {
         "the target's `{command}` has no key: it needs a Redis command, a key and its arguments"
     )]
     NoKey { command: &'static str },
+    #[error("MySQL, {step}: {source}")]
+    Sql {
+        step: &'static str,
+        source: sqlx::Error,
+    },
+    #[error("the target file has no `{field}`, which this fault needs")]
+    NoField { field: &'static str },
     #[error("there is no SKU {number}; {skus} are on sale")]
     NoSku { number: u32, skus: usize },
     #[error("{victim} did not die by signal 9: {how}")]
@@ -30,6 +39,17 @@ pub enum FaultError {
 }
 
 impl FaultError {
+    /// The server's number of what it said, if it was a MySQL-compatible server that said it.
+    pub(super) fn mysql_code(&self) -> Option<u16> {
+        let Self::Sql { source, .. } = self else {
+            return None;
+        };
+        let error = source.as_database_error()?;
+        error
+            .try_downcast_ref::<MySqlDatabaseError>()
+            .map(MySqlDatabaseError::number)
+    }
+
     /// No proof yet that the fault bit, or that it is healed.
     pub(super) fn missing(what: impl Into<String>) -> Self {
         Self::NoReceipt {

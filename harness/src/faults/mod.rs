@@ -11,10 +11,11 @@ mod needs;
 mod runner;
 mod site;
 mod sku_command;
+mod sql;
 
 pub use error::FaultError;
 pub use kind::{Key, Need};
-pub use kinds::{About, BrokerKill, CacheStockRaise, Fault, RedisPrimaryKill};
+pub use kinds::*;
 pub use needs::{Unmet, unmet};
 pub use runner::{Timeline, heal_all, run};
 pub use site::Site;

@@ -4,7 +4,7 @@ use super::error::FaultError;
 use crate::drill::plan::Sku;
 use crate::environment::Stack;
 use crate::target::Target;
-use crate::target::template::Variables;
+use crate::target::template::{Variables, fill};
 
 /// The stack, the target, and the sale that goes on there.
 #[derive(Debug, Clone, Copy)]
@@ -28,5 +28,25 @@ impl<'s> Site<'s> {
                 number,
                 skus: self.skus.len(),
             })
+    }
+
+    /// Fills a template of the target file; `field` is its name there, `extra` are variables beside the stack's and
+    /// the run's.
+    ///
+    /// # Errors
+    /// It names a variable that is not known.
+    pub(super) fn fill(
+        self,
+        field: &'static str,
+        template: &str,
+        extra: &[(&str, String)],
+    ) -> Result<String, FaultError> {
+        let mut variables = self.variables.clone();
+        let extra = extra.iter().cloned();
+        variables.extend(extra.map(|(name, value)| (name.to_owned(), value)));
+        fill(template, &variables).map_err(|source| FaultError::Template {
+            command: field,
+            source,
+        })
     }
 }

@@ -4,7 +4,6 @@ use redis::{Cmd, FromRedisValue};
 
 use super::error::FaultError;
 use super::site::Site;
-use crate::target::template::fill;
 
 /// A command of the target file with its variables filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,18 +20,12 @@ impl SkuCommand {
         sku: &str,
         extra: &[(&str, String)],
     ) -> Result<Self, FaultError> {
-        let mut variables = site.variables.clone();
-        variables.insert("sku".to_owned(), sku.to_owned());
-        variables.extend(
-            extra
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone())),
-        );
-        let words: Result<Vec<_>, _> = template.iter().map(|word| fill(word, &variables)).collect();
-        let words = words.map_err(|source| FaultError::Template {
-            command: name,
-            source,
-        })?;
+        let mut variables = extra.to_vec();
+        variables.push(("sku", sku.to_owned()));
+        let words = template
+            .iter()
+            .map(|word| site.fill(name, word, &variables))
+            .collect::<Result<Vec<_>, _>>()?;
         if words.len() < 2 {
             return Err(FaultError::NoKey { command: name });
         }

@@ -144,6 +144,10 @@ pub struct StateQueries {
     pub orders: String,
     /// SQL: sku, total, available. One row a SKU.
     pub stock: String,
+    /// SQL, per SKU: locks the row of the SKU's stock until the transaction ends (fault `mysql_lock_holder`).
+    #[serde(default)]
+    #[deserr(default)]
+    pub stock_lock: String,
     /// Redis, per SKU: integer, units the cache would still sell.
     pub cache_available: Vec<String>,
     /// Redis, per SKU: flat field/value list, user -> units held.

@@ -85,6 +85,16 @@ impl Mysql {
         url(SERVICE_USER, port)
     }
 
+    /// Direct, with the service's rights.
+    pub(crate) fn service_account_url(&self) -> String {
+        url(SERVICE_USER, self.port)
+    }
+
+    /// Whom the service connects as.
+    pub(crate) fn service_account(&self) -> &'static str {
+        SERVICE_USER
+    }
+
     pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {
         wait_until(&self.server, READY_TIMEOUT, || async {
             let mut connection = self.connect().await.map_err(|e| e.to_string())?;

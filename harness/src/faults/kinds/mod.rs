@@ -2,6 +2,9 @@
 
 mod broker_kill;
 mod cache_stock_raise;
+mod mysql_connection_limit;
+mod mysql_lock_holder;
+mod mysql_read_only;
 mod redis_primary_kill;
 
 use deserr::errors::helpers::did_you_mean;
@@ -10,6 +13,9 @@ use serde::{Deserialize, Serialize};
 
 pub use broker_kill::BrokerKill;
 pub use cache_stock_raise::CacheStockRaise;
+pub use mysql_connection_limit::MysqlConnectionLimit;
+pub use mysql_lock_holder::MysqlLockHolder;
+pub use mysql_read_only::MysqlReadOnly;
 pub use redis_primary_kill::RedisPrimaryKill;
 
 use super::kind::{Described, Key, Kind, Need};
@@ -94,6 +100,9 @@ macro_rules! kinds {
 kinds! {
     "broker_kill" => BrokerKill,
     "cache_stock_raise" => CacheStockRaise,
+    "mysql_connection_limit" => MysqlConnectionLimit,
+    "mysql_lock_holder" => MysqlLockHolder,
+    "mysql_read_only" => MysqlReadOnly,
     "redis_primary_kill" => RedisPrimaryKill,
 }
 

@@ -1,0 +1,121 @@
+//! Faults of the MySQL-compatible server, as the service's account meets them.
+
+use std::time::Duration;
+
+use flashdrill::faults::{Fault, MysqlConnectionLimit, MysqlLockHolder, MysqlReadOnly};
+use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
+use sqlx::{Connection, Executor};
+use tokio::time::timeout;
+
+use super::ground::{Ground, SOON, count, healed, without_receipt};
+
+const TAKE: &str = "UPDATE stock SET available = available - 1 WHERE sku = 's1'";
+
+async fn connect(ground: &Ground) -> Result<MySqlConnection, sqlx::Error> {
+    MySqlConnection::connect(&ground.stack.mysql.service_url()).await
+}
+
+async fn make_stock(connection: &mut MySqlConnection) {
+    for sql in [
+        "CREATE TABLE IF NOT EXISTS stock (sku VARCHAR(9) PRIMARY KEY, available INT)",
+        "REPLACE INTO stock VALUES ('s1', 10)",
+    ] {
+        connection.execute(sql).await.unwrap();
+    }
+}
+
+fn code(error: &sqlx::Error) -> Option<u16> {
+    let error = error.as_database_error()?;
+    error
+        .try_downcast_ref::<MySqlDatabaseError>()
+        .map(MySqlDatabaseError::number)
+}
+
+fn lock_holder() -> Fault {
+    Fault::MysqlLockHolder(MysqlLockHolder { sku: count(1) })
+}
+
+pub async fn a_held_row_lock_makes_writers_wait(ground: &Ground) {
+    let mut writer = connect(ground).await.unwrap();
+    make_stock(&mut writer).await;
+    writer
+        .execute("SET SESSION innodb_lock_wait_timeout = 1")
+        .await
+        .unwrap();
+    // One writer after the other gives up, until there is one whose wait was cut short by the heal.
+    let blocked = async {
+        timeout(SOON, async {
+            loop {
+                match writer.execute(TAKE).await {
+                    Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+                    Err(error) => return code(&error),
+                }
+            }
+        })
+        .await
+    };
+    let (event, gave_up) = ground.during(lock_holder(), blocked).await;
+    assert!(healed(&event).contains("wait for the row"), "{event:?}");
+    assert_eq!(gave_up.unwrap(), Some(1205), "lock wait timeout");
+    let taken = timeout(SOON, writer.execute(TAKE)).await.unwrap();
+    assert_eq!(taken.unwrap().rows_affected(), 1);
+}
+
+pub async fn a_lock_that_nobody_wants_has_no_receipt(ground: &Ground) {
+    let event = ground.unnoticed(lock_holder()).await;
+    without_receipt(&event, "no transaction waits");
+}
+
+pub async fn a_read_only_server_refuses_the_service(ground: &Ground) {
+    let mut writer = connect(ground).await.unwrap();
+    make_stock(&mut writer).await;
+    let refused = async {
+        timeout(SOON, async {
+            loop {
+                match writer.execute(TAKE).await {
+                    Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+                    Err(error) => return code(&error),
+                }
+            }
+        })
+        .await
+    };
+    let (event, refusal) = ground
+        .during(Fault::MysqlReadOnly(MysqlReadOnly {}), refused)
+        .await;
+    assert!(healed(&event).contains("is refused"), "{event:?}");
+    assert_eq!(refusal.unwrap(), Some(1290));
+    writer.execute(TAKE).await.unwrap();
+}
+
+fn limit(connections: u64) -> Fault {
+    let connections = count(connections);
+    Fault::MysqlConnectionLimit(MysqlConnectionLimit { connections })
+}
+
+pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
+    let mut closed = connect(ground).await.unwrap();
+    let refused = async {
+        timeout(SOON, async {
+            let mut opened = Vec::new();
+            loop {
+                match connect(ground).await {
+                    Ok(connection) => opened.push(connection),
+                    Err(error) => return code(&error),
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await
+    };
+    let (event, refusal) = ground.during(limit(10), refused).await;
+    assert!(healed(&event).contains("connections refused"), "{event:?}");
+    assert_eq!(refusal.unwrap(), Some(1040), "too many connections");
+    assert!(closed.ping().await.is_err(), "it was closed");
+    connect(ground).await.unwrap();
+}
+
+pub async fn a_limit_that_nobody_meets_has_no_receipt(ground: &Ground) {
+    let event = ground.unnoticed(limit(100)).await;
+    without_receipt(&event, "no connection was refused");
+}
