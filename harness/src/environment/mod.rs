@@ -21,6 +21,8 @@ mod server;
 mod service;
 mod stack;
 mod sweep;
+pub(crate) mod volume;
+mod write_limit;
 
 pub use error::{EnvironmentError, MissingProgram};
 pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};
@@ -33,6 +35,7 @@ pub use server::{Ending, LogTail, Server};
 pub use service::{Service, ServiceOptions};
 pub use stack::{Progress, Stack, StackOptions};
 pub use sweep::{Swept, sweep};
+pub(crate) use write_limit::WriteLimit;
 
 /// Races for a port of our own choice that may be lost in a row.
 const PORT_RACES: u32 = 3;

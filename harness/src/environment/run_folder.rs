@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::EnvironmentError;
 use super::procfs::{ProcessId, boot_id};
+use super::volume;
 
 pub(crate) const REGISTRY_FILE: &str = "registry.json";
 
@@ -134,6 +135,7 @@ impl RunFolder {
 
     /// Removes the folder; it may be gone already.
     pub fn remove(&self) {
+        volume::unmount_below(&self.path);
         if let Err(error) = fs::remove_dir_all(&self.path)
             && error.kind() != io::ErrorKind::NotFound
         {

@@ -11,6 +11,7 @@ use nix::unistd::{Pid, geteuid};
 
 use super::procfs::boot_id;
 use super::run_folder::{REGISTRY_FILE, Registry, runs_folder};
+use super::{volume, write_limit};
 
 /// A folder without a registry is being made, or its owner died within microseconds.
 const UNREGISTERED_AGE: Duration = Duration::from_secs(60);
@@ -26,7 +27,10 @@ pub struct Swept {
 
 /// Sweeps the machine's run folders, as every start does.
 pub fn sweep() -> Swept {
-    sweep_in(&runs_folder())
+    let swept = sweep_in(&runs_folder());
+    // Once their processes are dead.
+    write_limit::sweep_groups();
+    swept
 }
 
 fn sweep_in(runs: &Path) -> Swept {
@@ -38,6 +42,7 @@ fn sweep_in(runs: &Path) -> Swept {
         if !is_ours(&folder) || !is_abandoned(&folder, &mut swept.killed) {
             continue;
         }
+        volume::unmount_below(&folder);
         match fs::remove_dir_all(&folder) {
             Ok(()) => swept.removed.push(
                 folder

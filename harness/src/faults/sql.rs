@@ -46,15 +46,6 @@ impl Session {
         let row = self.0.fetch_one(sql).await;
         row.and_then(|row| row.try_get(0)).map_err(failed(step))
     }
-
-    /// A counter of `SHOW GLOBAL STATUS`.
-    pub async fn status(&mut self, name: &'static str) -> Result<u64, FaultError> {
-        let sql = format!("SHOW GLOBAL STATUS LIKE '{name}'");
-        let row = self.0.fetch_one(sql.as_str()).await;
-        let text: String = row.and_then(|row| row.try_get(1)).map_err(failed(name))?;
-        text.parse()
-            .map_err(|_| FaultError::missing(format!("`{name}` is {text:?}, which is no number")))
-    }
 }
 
 fn failed(step: &'static str) -> impl FnOnce(sqlx::Error) -> FaultError {

@@ -6,6 +6,8 @@
     reason = "helpers of tests may panic, as tests do"
 )]
 
+mod broker;
+mod disk;
 mod ground;
 mod mysql;
 
@@ -19,5 +21,14 @@ async fn faults_of_servers_bite_and_heal() {
     mysql::a_read_only_server_refuses_the_service(&ground).await;
     mysql::connections_beyond_the_limit_are_refused(&ground).await;
     mysql::a_limit_that_nobody_meets_has_no_receipt(&ground).await;
+    broker::without_its_name_server_nobody_finds_the_broker(&ground).await;
+    if nix::unistd::geteuid().is_root() {
+        disk::a_full_disk_makes_redis_refuse_writes(&ground).await;
+        disk::a_full_disk_that_nobody_writes_to_has_no_receipt(&ground).await;
+        disk::a_slow_disk_makes_commits_slow(&ground).await;
+        disk::a_limit_that_nobody_feels_has_no_receipt(&ground).await;
+    } else {
+        println!("skipped: faults of the disk take root");
+    }
     ground.stop().await;
 }

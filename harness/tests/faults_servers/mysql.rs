@@ -101,21 +101,23 @@ pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
             loop {
                 match connect(ground).await {
                     Ok(connection) => opened.push(connection),
-                    Err(error) => return code(&error),
+                    Err(error) if code(&error) == Some(1040) => return,
+                    // Closed with the others, while it was being opened.
+                    Err(error) => println!("DEBUG {error:?}"),
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         })
         .await
     };
-    let (event, refusal) = ground.during(limit(10), refused).await;
-    assert!(healed(&event).contains("connections refused"), "{event:?}");
-    assert_eq!(refusal.unwrap(), Some(1040), "too many connections");
+    let (event, refused) = ground.during(limit(10), refused).await;
+    assert!(healed(&event).contains("Too many connections"), "{event:?}");
+    refused.expect("too many connections");
     assert!(closed.ping().await.is_err(), "it was closed");
     connect(ground).await.unwrap();
 }
 
 pub async fn a_limit_that_nobody_meets_has_no_receipt(ground: &Ground) {
     let event = ground.unnoticed(limit(100)).await;
-    without_receipt(&event, "no connection was refused");
+    without_receipt(&event, "still gets connections");
 }

@@ -71,6 +71,13 @@ impl RocketMq {
         Err("it is not registered at the name server yet".to_owned())
     }
 
+    /// The name server answers a lookup; the error says how not.
+    pub(crate) async fn name_server_serves(&self) -> Result<(), String> {
+        let none = BTreeMap::new();
+        let known = remoting::call(self.name_server_address, Request::ClusterInfo, &none).await;
+        known.map(drop)
+    }
+
     async fn runtime_info(&self) -> Result<String, String> {
         let none = BTreeMap::new();
         let info = remoting::call(self.broker_address, Request::BrokerRuntimeInfo, &none).await?;

@@ -3,8 +3,11 @@
 mod broker_kill;
 mod cache_stock_raise;
 mod mysql_connection_limit;
+mod mysql_disk_slow;
 mod mysql_lock_holder;
 mod mysql_read_only;
+mod name_server_kill;
+mod redis_disk_full;
 mod redis_primary_kill;
 
 use deserr::errors::helpers::did_you_mean;
@@ -14,8 +17,11 @@ use serde::{Deserialize, Serialize};
 pub use broker_kill::BrokerKill;
 pub use cache_stock_raise::CacheStockRaise;
 pub use mysql_connection_limit::MysqlConnectionLimit;
+pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_read_only::MysqlReadOnly;
+pub use name_server_kill::NameServerKill;
+pub use redis_disk_full::RedisDiskFull;
 pub use redis_primary_kill::RedisPrimaryKill;
 
 use super::kind::{Described, Key, Kind, Need};
@@ -101,8 +107,11 @@ kinds! {
     "broker_kill" => BrokerKill,
     "cache_stock_raise" => CacheStockRaise,
     "mysql_connection_limit" => MysqlConnectionLimit,
+    "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
     "mysql_read_only" => MysqlReadOnly,
+    "name_server_kill" => NameServerKill,
+    "redis_disk_full" => RedisDiskFull,
     "redis_primary_kill" => RedisPrimaryKill,
 }
 

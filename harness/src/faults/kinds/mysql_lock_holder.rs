@@ -1,5 +1,7 @@
 //! A transaction that locks a hot row and forgets to end.
 
+use std::time::Duration;
+
 use crate::drill::range::Count;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, kind};
@@ -37,6 +39,9 @@ const WAITING: [(&str, &str); 2] = [
          WHERE t.trx_mysql_thread_id = CONNECTION_ID()",
     ),
 ];
+
+/// InnoDB shows its transactions as they were, until nobody has looked for 100 ms.
+const UNSEEN: Duration = Duration::from_millis(150);
 
 impl Kind for MysqlLockHolder {
     type State = Holder;
@@ -78,6 +83,7 @@ impl Kind for MysqlLockHolder {
         let mut dialects = WAITING.iter();
         let dialect = dialects.find(|(product, _)| version.contains(product));
         let (_, waiting) = dialect.expect("the last one fits every product");
+        tokio::time::sleep(UNSEEN).await;
         match session.value::<i64>(step, waiting).await? {
             0 => Err(FaultError::missing(
                 "no transaction waits for the locked row",
@@ -104,6 +110,7 @@ impl Kind for MysqlLockHolder {
             "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = {}",
             holder.thread
         );
+        tokio::time::sleep(UNSEEN).await;
         match session.value::<i64>("looking for the lock", &sql).await? {
             0 => Ok(()),
             _ => Err(FaultError::missing("the lock is still held")),
