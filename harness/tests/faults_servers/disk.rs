@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use flashdrill::faults::{Fault, MysqlDiskSlow, RedisDiskFull};
 use redis::cmd;
-use sqlx::{Connection, Executor, MySqlConnection};
+use sqlx::Executor;
 use tokio::time::timeout;
 
 use super::ground::{Ground, SOON, count, healed, without_receipt};
@@ -65,9 +65,7 @@ fn slow(writes_per_s: u64) -> Fault {
 }
 
 pub async fn a_slow_disk_makes_commits_slow(ground: &Ground) {
-    let mut writer = MySqlConnection::connect(&ground.stack.mysql.service_url())
-        .await
-        .unwrap();
+    let mut writer = ground.connect().await.unwrap();
     writer
         .execute("CREATE TABLE IF NOT EXISTS written (number INT)")
         .await

@@ -11,6 +11,7 @@ use flashdrill::environment::{Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
+use sqlx::{Connection, MySqlConnection};
 
 /// Long enough for a busy machine: what is awaited comes within milliseconds.
 pub const SOON: Duration = Duration::from_secs(20);
@@ -40,7 +41,7 @@ impl Ground {
             progress: Arc::new(|line: &str| println!("{line}")),
         };
         let stack = Stack::start(&options).await.expect("the stack starts");
-        let variables = stack.variables();
+        let variables = stack.service_variables(0).await.unwrap();
         Self {
             stack,
             target: target(),
@@ -56,6 +57,11 @@ impl Ground {
     pub async fn stop(self) {
         self.stack.stop().await;
         std::fs::remove_dir_all(self.logs).unwrap();
+    }
+
+    /// As the service connects: with its account, through its link.
+    pub async fn connect(&self) -> Result<MySqlConnection, sqlx::Error> {
+        MySqlConnection::connect(&self.variables["mysql_url"]).await
     }
 
     /// Injects the fault and heals it as soon as `effect` has been seen, the way an interrupted run does.

@@ -11,10 +11,6 @@ use super::ground::{Ground, SOON, count, healed, without_receipt};
 
 const TAKE: &str = "UPDATE stock SET available = available - 1 WHERE sku = 's1'";
 
-async fn connect(ground: &Ground) -> Result<MySqlConnection, sqlx::Error> {
-    MySqlConnection::connect(&ground.stack.mysql.service_url()).await
-}
-
 async fn make_stock(connection: &mut MySqlConnection) {
     for sql in [
         "CREATE TABLE IF NOT EXISTS stock (sku VARCHAR(9) PRIMARY KEY, available INT)",
@@ -36,7 +32,7 @@ fn lock_holder() -> Fault {
 }
 
 pub async fn a_held_row_lock_makes_writers_wait(ground: &Ground) {
-    let mut writer = connect(ground).await.unwrap();
+    let mut writer = ground.connect().await.unwrap();
     make_stock(&mut writer).await;
     writer
         .execute("SET SESSION innodb_lock_wait_timeout = 1")
@@ -67,7 +63,7 @@ pub async fn a_lock_that_nobody_wants_has_no_receipt(ground: &Ground) {
 }
 
 pub async fn a_read_only_server_refuses_the_service(ground: &Ground) {
-    let mut writer = connect(ground).await.unwrap();
+    let mut writer = ground.connect().await.unwrap();
     make_stock(&mut writer).await;
     let refused = async {
         timeout(SOON, async {
@@ -94,12 +90,12 @@ fn limit(connections: u64) -> Fault {
 }
 
 pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
-    let mut closed = connect(ground).await.unwrap();
+    let mut closed = ground.connect().await.unwrap();
     let refused = async {
         timeout(SOON, async {
             let mut opened = Vec::new();
             loop {
-                match connect(ground).await {
+                match ground.connect().await {
                     Ok(connection) => opened.push(connection),
                     Err(error) if code(&error) == Some(1040) => return,
                     // Closed with the others, while it was being opened.
@@ -114,7 +110,7 @@ pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
     assert!(healed(&event).contains("Too many connections"), "{event:?}");
     refused.expect("too many connections");
     assert!(closed.ping().await.is_err(), "it was closed");
-    connect(ground).await.unwrap();
+    ground.connect().await.unwrap();
 }
 
 pub async fn a_limit_that_nobody_meets_has_no_receipt(ground: &Ground) {
