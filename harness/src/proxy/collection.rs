@@ -1,21 +1,26 @@
 //! All proxies by name, and the rules for making and changing them.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::address::Allowed;
 use super::error::ProxyError;
+use super::lease::Leases;
 use super::link::{Link, LinkView};
+use super::toxic::Toxic;
 
 /// A proxy as a client asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkRequest {
+    #[serde(default)]
     pub name: String,
+    #[serde(default)]
     pub listen: String,
+    #[serde(default)]
     pub upstream: String,
     #[serde(default = "enabled")]
     pub enabled: bool,
@@ -23,6 +28,19 @@ pub struct LinkRequest {
 
 fn enabled() -> bool {
     true
+}
+
+impl LinkRequest {
+    /// `place` says which of several requests it is.
+    fn check(&self, place: &str) -> Result<(), ProxyError> {
+        for (field, text) in [("name", &self.name), ("upstream", &self.upstream)] {
+            if text.is_empty() {
+                let field = format!("{field}{place}");
+                return Err(ProxyError::MissingField { field });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What an update may change; absent fields stay.
@@ -36,27 +54,34 @@ pub struct LinkUpdate {
     pub enabled: Option<bool>,
 }
 
+/// What became of a populate: the proxies up to the first error.
+#[derive(Debug)]
+pub struct Populated {
+    pub views: Vec<LinkView>,
+    pub error: Option<ProxyError>,
+}
+
 #[derive(Debug)]
 pub struct Collection {
     /// Held over a whole change, so that two clients cannot interleave theirs.
     links: Mutex<BTreeMap<String, Arc<Link>>>,
+    pub leases: Leases,
+    allowed: Allowed,
     seed: u64,
 }
 
 impl Collection {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: u64, allowed: Allowed) -> Self {
         Self {
             links: Mutex::default(),
+            leases: Leases::default(),
+            allowed,
             seed,
         }
     }
 
-    pub async fn views(&self) -> BTreeMap<String, LinkView> {
-        let links = self.links.lock().await;
-        links
-            .iter()
-            .map(|(name, link)| (name.clone(), link.view()))
-            .collect()
+    pub async fn all(&self) -> BTreeMap<String, Arc<Link>> {
+        self.links.lock().await.clone()
     }
 
     pub async fn get(&self, name: &str) -> Result<Arc<Link>, ProxyError> {
@@ -64,34 +89,62 @@ impl Collection {
     }
 
     pub async fn create(&self, request: &LinkRequest) -> Result<LinkView, ProxyError> {
+        request.check("")?;
         let mut links = self.links.lock().await;
         if links.contains_key(&request.name) {
             return Err(ProxyError::ProxyExists {
                 name: request.name.clone(),
             });
         }
-        let link = self.open(request)?;
+        let link = self.open(request, Vec::new())?;
         let view = link.view();
         links.insert(request.name.clone(), link);
         Ok(view)
     }
 
-    /// Create-or-replace: a proxy that is already as asked keeps its connections.
-    pub async fn populate(&self, requests: &[LinkRequest]) -> Result<Vec<LinkView>, ProxyError> {
-        let mut links = self.links.lock().await;
+    /// Create-or-replace: a proxy that is there already stays as it is, a disabled one disabled; one
+    /// that is elsewhere is replaced, its toxics gone.
+    pub async fn populate(&self, requests: &[LinkRequest]) -> Populated {
         let mut views = Vec::with_capacity(requests.len());
+        let error = self.populate_each(requests, &mut views).await.err();
+        Populated { views, error }
+    }
+
+    async fn populate_each(
+        &self,
+        requests: &[LinkRequest],
+        views: &mut Vec<LinkView>,
+    ) -> Result<(), ProxyError> {
+        for (at, request) in requests.iter().enumerate() {
+            request.check(&format!(" at proxy {}", at + 1))?;
+        }
+        let mut links = self.links.lock().await;
         for request in requests {
             let link = match links.get(&request.name) {
-                Some(old) => self.change(old, request).await?,
-                None => self.open(request)?,
+                Some(there) if !self.differs(there, &request.listen, &request.upstream)? => {
+                    Arc::clone(there)
+                }
+                other => {
+                    if let Some(old) = other {
+                        old.disable(None).await;
+                    }
+                    self.open(request, Vec::new())?
+                }
             };
             views.push(link.view());
             links.insert(request.name.clone(), link);
         }
-        Ok(views)
+        Ok(())
     }
 
-    pub async fn update(&self, name: &str, update: &LinkUpdate) -> Result<LinkView, ProxyError> {
+    /// A new listener or upstream restarts the proxy and drops its connections; toxics stay. A disabling
+    /// is undone with the lease, if there is one.
+    pub async fn update(
+        &self,
+        name: &str,
+        update: &LinkUpdate,
+        lease: Option<String>,
+    ) -> Result<LinkView, ProxyError> {
         let mut links = self.links.lock().await;
         let old = find(&links, name)?;
         let view = old.view();
@@ -101,15 +154,23 @@ impl Collection {
             upstream: update.upstream.clone().unwrap_or(view.upstream),
             enabled: update.enabled.unwrap_or(view.enabled),
         };
-        let link = self.change(&old, &request).await?;
-        let view = link.view();
-        links.insert(request.name, link);
-        Ok(view)
+        if self.differs(&old, &request.listen, &request.upstream)? {
+            old.disable(None).await;
+            let link = self.open(&request, old.toxics())?;
+            links.insert(request.name, Arc::clone(&link));
+            return Ok(link.view());
+        }
+        match (view.enabled, request.enabled) {
+            (_, true) => old.enable()?,
+            (true, false) => old.disable(lease).await,
+            (false, false) => {}
+        }
+        Ok(old.view())
     }
 
     pub async fn remove(&self, name: &str) -> Result<(), ProxyError> {
         let mut links = self.links.lock().await;
-        find(&links, name)?.disable().await;
+        find(&links, name)?.disable(None).await;
         links.remove(name);
         Ok(())
     }
@@ -117,40 +178,44 @@ impl Collection {
     /// Removes every toxic and enables every proxy.
     pub async fn reset(&self) -> Result<(), ProxyError> {
         for link in self.links.lock().await.values() {
-            link.remove_all_toxics();
+            link.remove_toxics(|_| true)?;
             link.enable()?;
         }
         Ok(())
     }
 
-    /// A new listener or upstream restarts the proxy and drops its connections; toxics stay.
-    async fn change(&self, old: &Arc<Link>, to: &LinkRequest) -> Result<Arc<Link>, ProxyError> {
-        let moved = address("listen", &to.listen)? != old.listen()
-            || address("upstream", &to.upstream)? != old.upstream();
-        if !moved && to.enabled {
-            old.enable()?;
-            return Ok(Arc::clone(old));
+    /// Undoes what was done under a lease that has ended.
+    pub async fn end_lease(&self, id: &str) {
+        for (name, link) in self.all().await {
+            if let Err(error) = link.end_lease(id) {
+                tracing::error!(proxy = name, lease = id, %error, "not healed");
+            }
         }
-        old.disable().await;
-        if !moved {
-            return Ok(Arc::clone(old));
-        }
-        let link = self.open(to)?;
-        for toxic in old.toxics() {
-            link.add_toxic(toxic)?;
-        }
-        Ok(link)
     }
 
-    fn open(&self, request: &LinkRequest) -> Result<Arc<Link>, ProxyError> {
-        if request.name.is_empty() || request.name.contains('/') {
-            let reason = format!("`{}` is no name for a proxy", request.name);
-            return Err(ProxyError::BadBody { reason });
+    /// Ends leases as they expire, for ever.
+    pub async fn expire_leases(&self) {
+        loop {
+            let id = self.leases.expired().await;
+            tracing::warn!(lease = id, "expired: what was broken under it is mended");
+            self.end_lease(&id).await;
         }
-        let listen = address("listen", &request.listen)?;
-        let upstream = address("upstream", &request.upstream)?;
+    }
+
+    fn differs(&self, link: &Link, listen: &str, upstream: &str) -> Result<bool, ProxyError> {
+        Ok(self.allowed.listen(listen)? != link.listen()
+            || self.allowed.upstream(upstream)? != *link.upstream())
+    }
+
+    fn open(&self, request: &LinkRequest, toxics: Vec<Toxic>) -> Result<Arc<Link>, ProxyError> {
+        let listen = self.allowed.listen(&request.listen)?;
+        let upstream = self.allowed.upstream(&request.upstream)?;
         let seed = xxh3_64_with_seed(request.name.as_bytes(), self.seed);
-        Link::open(&request.name, listen, upstream, request.enabled, seed)
+        let link = Link::new(&request.name, listen, upstream, toxics, seed);
+        if request.enabled {
+            link.enable()?;
+        }
+        Ok(link)
     }
 }
 
@@ -161,53 +226,4 @@ fn find(links: &BTreeMap<String, Arc<Link>>, name: &str) -> Result<Arc<Link>, Pr
         .ok_or_else(|| ProxyError::NoSuchProxy {
             name: name.to_owned(),
         })
-}
-
-/// Only loopback: this proxy must never be a way from or to another machine.
-fn address(what: &'static str, text: &str) -> Result<SocketAddr, ProxyError> {
-    let numeric = text
-        .strip_prefix("localhost:")
-        .map(|port| format!("127.0.0.1:{port}"));
-    let address: SocketAddr =
-        numeric
-            .as_deref()
-            .unwrap_or(text)
-            .parse()
-            .map_err(|_| ProxyError::BadAddress {
-                what,
-                address: text.to_owned(),
-            })?;
-    if address.ip().is_loopback() {
-        Ok(address)
-    } else {
-        Err(ProxyError::NotLoopback {
-            what,
-            address: text.to_owned(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serves_loopback_only() {
-        assert!(address("listen", "127.0.0.9:80").is_ok());
-        assert!(address("listen", "localhost:80").is_ok());
-        for text in ["0.0.0.0:80", "10.0.0.1:80", "[::]:80"] {
-            let refused = address("listen", text).unwrap_err();
-            assert!(
-                matches!(refused, ProxyError::NotLoopback { .. }),
-                "{refused}"
-            );
-        }
-        for text in ["", "127.0.0.1", "example.org:80"] {
-            let refused = address("upstream", text).unwrap_err();
-            assert!(
-                matches!(refused, ProxyError::BadAddress { .. }),
-                "{refused}"
-            );
-        }
-    }
 }

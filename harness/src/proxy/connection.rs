@@ -1,83 +1,122 @@
 //! One proxied connection: dials the upstream and copies both ways until an end closes.
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use tokio::net::{TcpSocket, TcpStream};
-use tokio::task::JoinSet;
+use futures_util::future::{Either, select};
+use tokio::net::TcpStream;
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
 
-use super::copy::{Direction, Toxics, copy};
+use super::address::Upstream;
+use super::copy::{Ending, copy};
+use super::line::{Identity, Line, Rules};
+use super::tap::TapSlot;
 use super::toxic::Stream;
-use super::traffic::Counters;
+use super::traffic::{Counters, Meter};
 
-/// Servers see proxied clients come from this address, so that a client that bypasses the proxy
-/// can be told from them.
-pub const DIAL_FROM: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
+/// A client that waits longer for its upstream has given up.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a link tells a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Close,
+    Reset,
+}
 
 /// What a connection needs of its link.
 #[derive(Debug)]
 pub struct Connection {
-    pub id: u64,
-    pub upstream: SocketAddr,
-    pub seed: u64,
-    pub toxics: Arc<Toxics>,
+    pub identity: Identity,
+    pub upstream: Arc<Upstream>,
+    pub rules: watch::Receiver<Rules>,
+    /// The link's.
     pub counters: Arc<Counters>,
+    /// The connection's own.
+    pub own: Arc<Counters>,
 }
 
 impl Connection {
     /// Serves `client` to its end. Dropping the future closes both sockets.
-    pub async fn serve(self, client: TcpStream) {
+    pub async fn serve(self, mut client: TcpStream, orders: oneshot::Receiver<Order>) {
         let _open = OpenGuard::new(Arc::clone(&self.counters));
-        let Ok(server) = dial(self.upstream).await else {
-            // Like Toxiproxy: the client's connect succeeded, it now sees a close.
-            tracing::debug!(upstream = %self.upstream, "upstream refused");
-            return;
+        let mut server = None;
+        let ending = tokio::select! {
+            biased;
+            order = orders => match order {
+                Ok(Order::Reset) => Ending::Reset,
+                Ok(Order::Close) | Err(_) => Ending::Cut,
+            },
+            ending = self.relay(&mut client, &mut server) => ending,
         };
-        if let Err(error) = client.set_nodelay(true) {
-            tracing::debug!(%error, "client is gone already");
-            return;
+        match ending {
+            Ending::Finished => {}
+            Ending::Cut => count(&self.counters.connections_cut),
+            Ending::Reset => {
+                count(&self.counters.connections_reset);
+                reset(&client);
+                server.as_ref().map(reset);
+            }
         }
-        let (from_client, to_client) = client.into_split();
-        let (from_server, to_server) = server.into_split();
-        let mut directions = JoinSet::new();
-        directions.spawn(copy(
-            from_client,
-            to_server,
-            self.direction(Stream::Upstream),
-        ));
-        directions.spawn(copy(
-            from_server,
-            to_client,
-            self.direction(Stream::Downstream),
-        ));
-        while let Some(Ok(Ok(()))) = directions.join_next().await {}
     }
 
-    fn direction(&self, stream: Stream) -> Direction {
-        Direction {
-            stream,
-            connection: self.id,
-            seed: self.seed,
-            toxics: Arc::clone(&self.toxics),
-            counters: Arc::clone(&self.counters),
+    async fn relay(&self, client: &mut TcpStream, server: &mut Option<TcpStream>) -> Ending {
+        let Ok(Ok(dialled)) = timeout(DIAL_TIMEOUT, self.upstream.dial()).await else {
+            // Like Toxiproxy: the client's connect succeeded, it now sees a close.
+            count(&self.counters.connections_refused);
+            return Ending::Finished;
+        };
+        if client.set_nodelay(true).is_err() {
+            return Ending::Finished;
         }
+        let taps = Arc::default();
+        let (from_client, to_client) = client.split();
+        let (from_server, to_server) = server.insert(dialled).split();
+        let up = self.line(Stream::Upstream, &taps);
+        let down = self.line(Stream::Downstream, &taps);
+        let up = pin!(copy(from_client, to_server, up, self.rules.clone()));
+        let down = pin!(copy(from_server, to_client, down, self.rules.clone()));
+        match select(up, down).await {
+            Either::Left((Ending::Finished, other)) => other.await,
+            Either::Right((Ending::Finished, other)) => other.await,
+            Either::Left((ending, _)) | Either::Right((ending, _)) => ending,
+        }
+    }
+
+    fn line(&self, stream: Stream, taps: &Arc<TapSlot>) -> Line {
+        let meter = Meter {
+            stream,
+            link: Arc::clone(&self.counters),
+            connection: Arc::clone(&self.own),
+        };
+        Line::new(self.identity.clone(), Arc::clone(taps), meter)
     }
 }
 
-async fn dial(upstream: SocketAddr) -> io::Result<TcpStream> {
-    let socket = match upstream.ip() {
-        IpAddr::V4(_) => {
-            let socket = TcpSocket::new_v4()?;
-            socket.bind(SocketAddr::from((DIAL_FROM, 0)))?;
-            socket
-        }
-        IpAddr::V6(_) => TcpSocket::new_v6()?,
-    };
-    let stream = socket.connect(upstream).await?;
-    stream.set_nodelay(true)?;
-    Ok(stream)
+/// A connection as `GET /proxies/{name}/connections` lists it, an addition to Toxiproxy's API.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ConnectionView {
+    /// Counts the link's connections from 0.
+    pub id: u64,
+    pub client: SocketAddr,
+    pub age_ms: u64,
+    pub upstream: super::traffic::DirectionTraffic,
+    pub downstream: super::traffic::DirectionTraffic,
+}
+
+/// Closing then sends a RST. It only fails on a socket that is gone.
+fn reset(stream: &TcpStream) {
+    if let Err(error) = stream.set_zero_linger() {
+        tracing::debug!(%error, "cannot reset a connection");
+    }
+}
+
+fn count(counter: &std::sync::atomic::AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Keeps the count of open connections right however the connection ends.
@@ -86,7 +125,7 @@ struct OpenGuard(Arc<Counters>);
 impl OpenGuard {
     fn new(counters: Arc<Counters>) -> Self {
         counters.connections_open.fetch_add(1, Ordering::Relaxed);
-        counters.connections_total.fetch_add(1, Ordering::Relaxed);
+        count(&counters.connections_total);
         Self(counters)
     }
 }

@@ -1,173 +1,135 @@
-//! One direction of one connection: read, apply the toxics of the moment, write.
+//! The copy loop of one direction: reads, lets the line do what it does, writes.
 //!
-//! Without a toxic this is a plain copy loop; toxics are looked at when bytes arrive, which is the
-//! only time they matter, so that an idle link costs nothing.
+//! Without a toxic this is a plain read and write. A change of the rules wakes the loop, so that toxics
+//! take effect on idle and on blocked connections too.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, ErrorKind};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::delay::Delay;
-use super::toxic::{Effect, Stream, Toxic};
-use super::traffic::Counters;
+use super::line::{Line, Rules};
+use super::queue::Piece;
 
 /// Large enough that a pipelined burst is one read and one write.
-const BUFFER_BYTES: usize = 128 << 10;
+pub const READ_BYTES: usize = 128 << 10;
 
-/// The toxics of a link. The generation tells copy loops that their view of them is old.
-#[derive(Debug, Default)]
-pub struct Toxics {
-    generation: AtomicU64,
-    list: Mutex<Vec<Toxic>>,
+/// How a direction, and with it perhaps the connection, came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The end of the stream was passed on, or nobody is left to pass anything to. The other direction
+    /// goes on.
+    Finished,
+    /// The connection is to be closed.
+    Cut,
+    /// The connection is to be reset.
+    Reset,
 }
 
-impl Toxics {
-    pub fn list(&self) -> Vec<Toxic> {
-        self.list
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    pub fn change<T>(&self, change: impl FnOnce(&mut Vec<Toxic>) -> T) -> T {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = change(&mut list);
-        self.generation.fetch_add(1, Ordering::Release);
-        result
-    }
-}
-
-/// What the toxics mean for one direction of one connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Shape {
-    black_hole: bool,
-    latency_ms: u64,
-    jitter_ms: u64,
-}
-
-/// What a copy loop needs to know of its link.
-#[derive(Debug)]
-pub struct Direction {
-    pub stream: Stream,
-    pub connection: u64,
-    pub seed: u64,
-    pub toxics: Arc<Toxics>,
-    pub counters: Arc<Counters>,
-}
-
-impl Direction {
-    fn shape(&self) -> Shape {
-        let mut shape = Shape::default();
-        for toxic in self.toxics.list() {
-            if toxic.stream != self.stream || !toxic.hits(self.seed, self.connection) {
-                continue;
-            }
-            match toxic.effect {
-                Effect::Timeout { .. } => shape.black_hole = true,
-                Effect::Latency { latency, jitter } => {
-                    shape.latency_ms += latency;
-                    shape.jitter_ms += jitter;
-                }
-            }
-        }
-        shape
-    }
-}
-
-/// Copies until the source ends, then closes the sink's write side.
-///
-/// # Errors
-/// Either socket's; the caller closes the connection then.
+/// Copies until an end.
 pub async fn copy(
-    mut from: OwnedReadHalf,
-    to: OwnedWriteHalf,
-    direction: Direction,
-) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut flow = Flow::new(to, direction);
-    let mut ended = false;
+    mut from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    mut line: Line,
+    mut rules: watch::Receiver<Rules>,
+) -> Ending {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut source_open = true;
+    line.follow(&rules.borrow_and_update());
     loop {
-        match flow.delay.due() {
-            None if ended => return flow.to.shutdown().await,
-            None => match from.read(&mut buffer).await? {
-                0 => ended = true,
-                n => flow.arrive(&buffer[..n]).await?,
+        // Bytes that never stop must not keep a change waiting. An error says that the link is gone; its
+        // order to close is under way then.
+        if rules.has_changed().unwrap_or(false) {
+            line.follow(&rules.borrow_and_update());
+        }
+        line.advance();
+        match write(&mut to, &mut line).await {
+            Ok(None) => {}
+            Ok(Some(ending)) => return ending,
+            Err(_) => return drain(from, &mut buffer).await,
+        }
+        let due = line.next_due();
+        tokio::select! {
+            biased;
+            // An error shows at the next write.
+            _ = to.writable(), if !line.ready().is_empty() => {}
+            read = from.read(&mut buffer), if source_open && line.has_room() => match read {
+                Ok(0) => {
+                    source_open = false;
+                    line.arrive(Piece::End);
+                }
+                Ok(count) => arrive(&to, &mut line, &buffer[..count]),
+                Err(_) => {
+                    source_open = false;
+                    line.arrive(Piece::Reset);
+                }
             },
-            Some(due) => tokio::select! {
-                biased;
-                () = sleep_until(due) => flow.release().await?,
-                read = from.read(&mut buffer), if !ended && flow.delay.has_room() => match read? {
-                    0 => ended = true,
-                    n => flow.arrive(&buffer[..n]).await?,
-                },
-            },
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
+            Ok(()) = rules.changed() => line.follow(&rules.borrow_and_update()),
+            else => return Ending::Cut,
         }
     }
 }
 
-/// The sending end, with the chunks that wait before it.
-struct Flow {
-    to: OwnedWriteHalf,
-    direction: Direction,
-    delay: Delay,
-    shape: Shape,
-    generation: u64,
+fn arrive(to: &WriteHalf<'_>, line: &mut Line, bytes: &[u8]) {
+    line.meter().add_received(bytes.len());
+    // A failed write leaves all to the slow way, which tells why.
+    let written = if line.is_plain() {
+        to.try_write(bytes).unwrap_or(0)
+    } else {
+        0
+    };
+    line.meter().add_forwarded(written);
+    if written < bytes.len() {
+        line.arrive(Piece::Bytes(bytes[written..].to_vec()));
+    }
 }
 
-impl Flow {
-    fn new(to: OwnedWriteHalf, direction: Direction) -> Self {
-        let generation = direction.toxics.generation.load(Ordering::Acquire);
-        let delay = Delay::new(direction.seed ^ direction.connection ^ direction.stream as u64);
-        Self {
-            to,
-            shape: direction.shape(),
-            direction,
-            delay,
-            generation,
-        }
-    }
+/// The sink is gone. The source is told by the other direction, when that one is; until then it must not
+/// be blocked, since it may have to read before it can end.
+async fn drain(mut from: ReadHalf<'_>, buffer: &mut [u8]) -> Ending {
+    while let Ok(1..) = from.read(buffer).await {}
+    Ending::Finished
+}
 
-    async fn arrive(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let generation = self.direction.toxics.generation.load(Ordering::Acquire);
-        if generation != self.generation {
-            self.generation = generation;
-            self.shape = self.direction.shape();
+/// Writes what is ready, as far as the socket takes it.
+async fn write(to: &mut WriteHalf<'_>, line: &mut Line) -> io::Result<Option<Ending>> {
+    while let Some(piece) = line.ready().front_mut() {
+        match piece {
+            Piece::Bytes(bytes) => match to.try_write(bytes) {
+                Ok(written) => {
+                    bytes.drain(..written);
+                    let is_done = bytes.is_empty();
+                    line.meter().add_forwarded(written);
+                    if !is_done {
+                        return Ok(abrupt(line));
+                    }
+                    line.ready().pop_front();
+                    line.advance();
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(abrupt(line)),
+                Err(error) => return Err(error),
+            },
+            Piece::End => {
+                // It only fails when the peer is gone.
+                let _ = to.shutdown().await;
+                return Ok(Some(Ending::Finished));
+            }
+            Piece::Reset => return Ok(Some(Ending::Reset)),
+            Piece::Cut | Piece::Close => return Ok(Some(Ending::Cut)),
         }
-        if self.shape.black_hole {
-            self.direction
-                .counters
-                .of(self.direction.stream)
-                .add_held_back(bytes.len());
-            return Ok(());
-        }
-        // Chunks in flight when a latency ends keep their time; what follows queues behind them.
-        if self.shape.latency_ms + self.shape.jitter_ms > 0 || !self.delay.is_empty() {
-            let (latency_ms, jitter_ms) = (self.shape.latency_ms, self.shape.jitter_ms);
-            self.delay
-                .push(Instant::now(), bytes, latency_ms, jitter_ms);
-            return Ok(());
-        }
-        self.forward(bytes).await
     }
+    Ok(None)
+}
 
-    async fn release(&mut self) -> io::Result<()> {
-        match self.delay.pop() {
-            Some(bytes) => self.forward(&bytes).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn forward(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.to.write_all(bytes).await?;
-        self.direction
-            .counters
-            .of(self.direction.stream)
-            .add_forwarded(bytes.len());
-        Ok(())
-    }
+/// An ending that does not wait until the peer reads what is before it.
+fn abrupt(line: &mut Line) -> Option<Ending> {
+    let waiting = line.ready().iter().find(|piece| piece.is_abrupt())?;
+    Some(if *waiting == Piece::Reset {
+        Ending::Reset
+    } else {
+        Ending::Cut
+    })
 }

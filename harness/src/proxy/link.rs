@@ -1,20 +1,24 @@
-//! One proxy in Toxiproxy's sense: a listener, its upstream, its toxics and its live connections.
+//! One proxy in Toxiproxy's sense: a listener, its upstream, its rules and its live connections.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
-use super::connection::Connection;
-use super::copy::Toxics;
+use super::address::Upstream;
+use super::blockade;
+use super::connection::{Connection, ConnectionView, Order};
 use super::error::ProxyError;
-use super::toxic::{Effect, Toxic};
+use super::line::{Identity, Rules};
+use super::tap::Tapper;
+use super::toxic::{Stream, Toxic};
 use super::traffic::{Counters, Traffic};
 
 /// Pending connects; a service that reconnects all its pools at once must not be dropped.
@@ -28,6 +32,9 @@ pub struct LinkView {
     pub upstream: String,
     pub enabled: bool,
     pub toxics: Vec<Toxic>,
+    /// Ours: the lease that enables the proxy again when it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
 }
 
 /// Must be used inside the proxy's runtime: it spawns its tasks there.
@@ -35,160 +42,265 @@ pub struct LinkView {
 pub struct Link {
     name: String,
     seed: u64,
-    upstream: SocketAddr,
-    /// With port 0 replaced by the real one, so that re-enabling comes back at the same place.
-    listen: SocketAddr,
-    acceptor: Mutex<Option<JoinHandle<()>>>,
-    toxics: Arc<Toxics>,
+    upstream: Arc<Upstream>,
+    /// Port 0 is replaced by the real one, so that re-enabling comes back at the same place.
+    listen: Mutex<SocketAddr>,
+    acceptor: Mutex<Option<Acceptor>>,
+    /// The lease under which the link is disabled.
+    disabled_by: Mutex<Option<String>>,
+    rules: watch::Sender<Rules>,
     counters: Arc<Counters>,
-    connections: Mutex<HashMap<u64, AbortHandle>>,
-    connection_next: AtomicU64,
+    connections: Mutex<Connections>,
+}
+
+#[derive(Debug)]
+struct Acceptor {
+    listener: Arc<TcpListener>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    open: BTreeMap<u64, Handle>,
+    next_id: u64,
+}
+
+/// A live connection, as its link holds it.
+#[derive(Debug)]
+struct Handle {
+    orders: oneshot::Sender<Order>,
+    client: SocketAddr,
+    since: Instant,
+    counters: Arc<Counters>,
 }
 
 impl Link {
-    /// # Errors
-    /// The listener's address cannot be bound.
-    pub fn open(
+    /// A link that is disabled yet.
+    pub fn new(
         name: &str,
         listen: SocketAddr,
-        upstream: SocketAddr,
-        enabled: bool,
+        upstream: Upstream,
+        toxics: Vec<Toxic>,
         seed: u64,
-    ) -> Result<Arc<Self>, ProxyError> {
-        let listener = listen_on(listen).map_err(|source| listen_error(name, listen, source))?;
-        let listen = listener
-            .local_addr()
-            .map_err(|source| listen_error(name, listen, source))?;
-        let link = Arc::new(Self {
+    ) -> Arc<Self> {
+        let rules = Rules {
+            toxics,
+            tapper: None,
+        };
+        Arc::new(Self {
             name: name.to_owned(),
             seed,
-            upstream,
-            listen,
+            upstream: Arc::new(upstream),
+            listen: Mutex::new(listen),
             acceptor: Mutex::default(),
-            toxics: Arc::default(),
+            disabled_by: Mutex::default(),
+            rules: watch::Sender::new(rules),
             counters: Arc::default(),
             connections: Mutex::default(),
-            connection_next: AtomicU64::new(0),
-        });
-        if enabled {
-            *lock(&link.acceptor) = Some(tokio::spawn(Arc::clone(&link).accept(listener)));
-        }
-        Ok(link)
+        })
     }
 
+    /// Toxics in Toxiproxy's order: upstream first.
     pub fn view(&self) -> LinkView {
         LinkView {
             name: self.name.clone(),
-            listen: self.listen.to_string(),
-            upstream: self.upstream.to_string(),
+            listen: self.listen().to_string(),
+            upstream: self.upstream.as_str().to_owned(),
             enabled: lock(&self.acceptor).is_some(),
-            toxics: self.toxics.list(),
+            toxics: self.toxics(),
+            lease: lock(&self.disabled_by).clone(),
         }
     }
 
     pub fn listen(&self) -> SocketAddr {
-        self.listen
+        *lock(&self.listen)
     }
 
-    pub fn upstream(&self) -> SocketAddr {
-        self.upstream
+    pub fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     pub fn traffic(&self) -> Traffic {
         self.counters.read()
     }
 
+    pub fn connections(&self) -> Vec<ConnectionView> {
+        let connections = lock(&self.connections);
+        let view = |(id, handle): (&u64, &Handle)| ConnectionView {
+            id: *id,
+            client: handle.client,
+            age_ms: u64::try_from(handle.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+            upstream: handle.counters.direction(Stream::Upstream),
+            downstream: handle.counters.direction(Stream::Downstream),
+        };
+        connections.open.iter().map(view).collect()
+    }
+
     /// # Errors
-    /// The listener's port was taken while the link was down.
+    /// The address cannot be bound: somebody has taken the port.
     pub fn enable(self: &Arc<Self>) -> Result<(), ProxyError> {
         let mut acceptor = lock(&self.acceptor);
         if acceptor.is_none() {
-            let listener = listen_on(self.listen)
-                .map_err(|source| listen_error(&self.name, self.listen, source))?;
-            *acceptor = Some(tokio::spawn(Arc::clone(self).accept(listener)));
+            let listen = self.listen();
+            let (listener, bound) =
+                listen_on(listen, &self.rules.borrow().toxics).map_err(|source| {
+                    ProxyError::Listen {
+                        name: self.name.clone(),
+                        listen,
+                        source,
+                    }
+                })?;
+            *lock(&self.listen) = bound;
+            *acceptor = Some(self.accept_from(listener));
         }
+        *lock(&self.disabled_by) = None;
         Ok(())
     }
 
     /// Closes the listener and every connection; connects are refused once it returns.
-    pub async fn disable(&self) {
+    pub async fn disable(&self, lease: Option<String>) {
         let acceptor = lock(&self.acceptor).take();
-        if let Some(acceptor) = acceptor {
-            acceptor.abort();
-            // The listener is closed when the task is gone, not when it is told to go.
-            let _ = acceptor.await;
+        if let Some(Acceptor { listener, task }) = acceptor {
+            task.abort();
+            // The task holds the listener until it is gone, not until it is told to go.
+            let _ = task.await;
+            drop(listener);
         }
-        for (_, connection) in lock(&self.connections).drain() {
-            connection.abort();
+        *lock(&self.disabled_by) = lease;
+        self.end_connections(Order::Close);
+    }
+
+    /// Ends every live connection with a RST on both sides. Returns how many there were.
+    pub fn reset_connections(&self) -> usize {
+        self.end_connections(Order::Reset)
+    }
+
+    fn end_connections(&self, order: Order) -> usize {
+        let open = std::mem::take(&mut lock(&self.connections).open);
+        let count = open.len();
+        for (_, handle) in open {
+            // One that has ended by itself does not listen.
+            let _ = handle.orders.send(order);
         }
+        count
     }
 
     /// # Errors
-    /// A toxic of that name is there already.
-    pub fn add_toxic(self: &Arc<Self>, toxic: Toxic) -> Result<Toxic, ProxyError> {
-        let toxic = toxic.named();
-        let added = self.toxics.change(|list| {
-            let free = list.iter().all(|t| t.name != toxic.name);
-            if free {
-                list.push(toxic.clone());
-            }
-            free
-        });
-        if !added {
+    /// A toxic of that name is there already, or the kernel refuses a filter.
+    pub fn add_toxic(&self, toxic: Toxic) -> Result<Toxic, ProxyError> {
+        if self.toxic(&toxic.name).is_ok() {
             return Err(ProxyError::ToxicExists {
                 proxy: self.name.clone(),
                 toxic: toxic.name,
             });
         }
-        let ids: Vec<u64> = lock(&self.connections).keys().copied().collect();
-        for id in ids {
-            self.close_in_time(&toxic, id);
-        }
+        self.change(|toxics| toxics.push(toxic.clone()));
+        self.enforce_blockade().inspect_err(|_| {
+            self.change(|toxics| toxics.retain(|placed| placed.name != toxic.name));
+        })?;
         Ok(toxic)
     }
 
+    /// # Errors
+    /// There is none of that name.
     pub fn toxic(&self, name: &str) -> Result<Toxic, ProxyError> {
-        self.toxics
-            .list()
-            .into_iter()
-            .find(|t| t.name == name)
-            .ok_or_else(|| self.no_toxic(name))
+        let rules = self.rules.borrow();
+        let found = rules.toxics.iter().find(|toxic| toxic.name == name);
+        found.cloned().ok_or_else(|| ProxyError::NoSuchToxic {
+            proxy: self.name.clone(),
+            toxic: name.to_owned(),
+        })
     }
 
     pub fn toxics(&self) -> Vec<Toxic> {
-        self.toxics.list()
+        let mut toxics = self.rules.borrow().toxics.clone();
+        toxics.sort_by_key(|toxic| toxic.stream);
+        toxics
     }
 
     /// Replaces the toxic of the same name.
-    pub fn update_toxic(self: &Arc<Self>, toxic: Toxic) -> Result<Toxic, ProxyError> {
-        self.remove_toxic(&toxic.name)?;
-        self.add_toxic(toxic)
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn update_toxic(&self, toxic: Toxic) -> Result<Toxic, ProxyError> {
+        self.toxic(&toxic.name)?;
+        self.change(|toxics| {
+            for placed in toxics.iter_mut().filter(|placed| placed.name == toxic.name) {
+                placed.clone_from(&toxic);
+            }
+        });
+        self.enforce_blockade()?;
+        Ok(toxic)
     }
 
-    /// Connections that a black hole had swallowed bytes of cannot go on: they are closed.
+    /// Connections that a toxic has swallowed bytes of cannot go on: they are closed. All others go on
+    /// with what was held back.
+    ///
+    /// # Errors
+    /// There is none of that name.
     pub fn remove_toxic(&self, name: &str) -> Result<(), ProxyError> {
-        let removed = self
+        self.toxic(name)?;
+        self.remove_toxics(|toxic| toxic.name == name)
+    }
+
+    /// # Errors
+    /// The kernel keeps a filter.
+    pub fn remove_toxics(&self, which: impl Fn(&Toxic) -> bool) -> Result<(), ProxyError> {
+        self.change(|toxics| toxics.retain(|toxic| !which(toxic)));
+        self.enforce_blockade()
+    }
+
+    /// Lets every connection, open ones too, be tapped; `None` ends it.
+    #[allow(dead_code, reason = "the protocol cut points will set it")]
+    pub fn set_tapper(&self, tapper: Option<Arc<dyn Tapper>>) {
+        self.rules.send_modify(|rules| rules.tapper = tapper);
+    }
+
+    /// Undoes what was done under the lease.
+    ///
+    /// # Errors
+    /// The listener's port was taken while the link was down.
+    pub fn end_lease(self: &Arc<Self>, lease: &str) -> Result<(), ProxyError> {
+        let is_under = |held: &Option<String>| held.as_deref() == Some(lease);
+        if self
+            .rules
+            .borrow()
             .toxics
-            .change(|list| {
-                list.iter()
-                    .position(|t| t.name == name)
-                    .map(|at| list.remove(at))
-            })
-            .ok_or_else(|| self.no_toxic(name))?;
-        self.close_hit_by(&removed);
-        Ok(())
-    }
-
-    pub fn remove_all_toxics(&self) {
-        for removed in self.toxics.change(std::mem::take) {
-            self.close_hit_by(&removed);
+            .iter()
+            .any(|toxic| is_under(&toxic.lease))
+        {
+            self.remove_toxics(|toxic| is_under(&toxic.lease))?;
         }
+        let disabled = is_under(&lock(&self.disabled_by));
+        if disabled { self.enable() } else { Ok(()) }
     }
 
-    async fn accept(self: Arc<Self>, listener: TcpListener) {
+    fn change(&self, change: impl FnOnce(&mut Vec<Toxic>)) {
+        self.rules.send_modify(|rules| change(&mut rules.toxics));
+    }
+
+    fn enforce_blockade(&self) -> Result<(), ProxyError> {
+        let Some(acceptor) = &*lock(&self.acceptor) else {
+            return Ok(());
+        };
+        blockade::enforce(&acceptor.listener, &self.rules.borrow().toxics).map_err(|source| {
+            ProxyError::Filter {
+                name: self.name.clone(),
+                source,
+            }
+        })
+    }
+
+    fn accept_from(self: &Arc<Self>, listener: TcpListener) -> Acceptor {
+        let listener = Arc::new(listener);
+        let task = tokio::spawn(Arc::clone(self).accept(Arc::clone(&listener)));
+        Acceptor { listener, task }
+    }
+
+    async fn accept(self: Arc<Self>, listener: Arc<TcpListener>) {
         loop {
             match listener.accept().await {
-                Ok((client, _)) => self.admit(client),
+                Ok((stream, client)) => self.admit(stream, client),
                 Err(error) => {
                     // Out of file descriptors, most likely: waiting is all that helps.
                     tracing::warn!(link = self.name, %error, "cannot accept");
@@ -199,67 +311,40 @@ impl Link {
     }
 
     /// The dial happens in the connection's own task, never in the accept loop.
-    fn admit(self: &Arc<Self>, client: TcpStream) {
-        let id = self.connection_next.fetch_add(1, Ordering::Relaxed);
-        let connection = Connection {
-            id,
-            upstream: self.upstream,
-            seed: self.seed,
-            toxics: Arc::clone(&self.toxics),
-            counters: Arc::clone(&self.counters),
-        };
-        let link = Arc::clone(self);
+    fn admit(self: &Arc<Self>, stream: TcpStream, client: SocketAddr) {
         // The lock is held over the spawn, so that the task's removal cannot come before the insert.
         let mut connections = lock(&self.connections);
-        let task = tokio::spawn(async move {
-            connection.serve(client).await;
-            lock(&link.connections).remove(&id);
+        let id = connections.next_id;
+        connections.next_id += 1;
+        let counters: Arc<Counters> = Arc::default();
+        let connection = Connection {
+            identity: Identity {
+                seed: self.seed,
+                connection: id,
+                client,
+            },
+            upstream: Arc::clone(&self.upstream),
+            rules: self.rules.subscribe(),
+            counters: Arc::clone(&self.counters),
+            own: Arc::clone(&counters),
+        };
+        let (orders, received) = oneshot::channel();
+        let link = Arc::clone(self);
+        tokio::spawn(async move {
+            connection.serve(stream, received).await;
+            lock(&link.connections).open.remove(&id);
         });
-        connections.insert(id, task.abort_handle());
-        drop(connections);
-        for toxic in self.toxics.list() {
-            self.close_in_time(&toxic, id);
-        }
-    }
-
-    /// Starts the clock of a black hole that closes its connections.
-    fn close_in_time(self: &Arc<Self>, toxic: &Toxic, id: u64) {
-        match toxic.effect {
-            Effect::Timeout { timeout } if timeout > 0 && toxic.hits(self.seed, id) => {
-                let link = Arc::clone(self);
-                tokio::spawn(async move {
-                    tokio::time::sleep(Duration::from_millis(timeout)).await;
-                    if let Some(connection) = lock(&link.connections).remove(&id) {
-                        connection.abort();
-                    }
-                });
-            }
-            _ => {}
-        }
-    }
-
-    fn close_hit_by(&self, removed: &Toxic) {
-        if matches!(removed.effect, Effect::Latency { .. }) {
-            return;
-        }
-        lock(&self.connections).retain(|id, connection| {
-            let hit = removed.hits(self.seed, *id);
-            if hit {
-                connection.abort();
-            }
-            !hit
-        });
-    }
-
-    fn no_toxic(&self, name: &str) -> ProxyError {
-        ProxyError::NoSuchToxic {
-            proxy: self.name.clone(),
-            toxic: name.to_owned(),
-        }
+        let handle = Handle {
+            orders,
+            client,
+            since: Instant::now(),
+            counters,
+        };
+        connections.open.insert(id, handle);
     }
 }
 
-fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+fn listen_on(address: SocketAddr, toxics: &[Toxic]) -> io::Result<(TcpListener, SocketAddr)> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
     } else {
@@ -267,15 +352,10 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     };
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
-}
-
-fn listen_error(name: &str, listen: SocketAddr, source: io::Error) -> ProxyError {
-    ProxyError::Listen {
-        name: name.to_owned(),
-        listen,
-        source,
-    }
+    blockade::enforce(&socket, toxics)?;
+    let listener = socket.listen(BACKLOG)?;
+    let bound = listener.local_addr()?;
+    Ok((listener, bound))
 }
 
 /// A panic of another task must not make the proxy unusable; the maps stay consistent.

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::address::Allowed;
 use super::api;
 use super::client::ProxyClient;
 use super::collection::Collection;
@@ -24,20 +25,41 @@ pub struct ProxyServer {
     thread: Option<JoinHandle<()>>,
 }
 
+/// How to run a proxy.
+#[derive(Debug, Clone)]
+pub struct ProxyOptions {
+    /// Where the API is served; port 0 chooses one.
+    pub listen: SocketAddr,
+    /// Decides toxicity, jitter and sizes of slices.
+    pub seed: u64,
+    /// Hosts beyond loopback that links may use.
+    pub allow: Vec<String>,
+}
+
 /// What the thread reports once it serves.
 type Started = io::Result<(SocketAddr, i32)>;
 
 impl ProxyServer {
-    /// Serves the API on `port` of 127.0.0.1 (0 chooses one). `seed` decides toxicity and jitter.
+    /// Serves the API on `port` of 127.0.0.1 (0 chooses one), for links on loopback.
     ///
     /// # Errors
     /// The port is taken, or the thread cannot start.
     pub fn start(port: u16, seed: u64) -> Result<Self, ProxyError> {
+        Self::start_with(ProxyOptions {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            seed,
+            allow: Vec::new(),
+        })
+    }
+
+    /// # Errors
+    /// The port is taken, or the thread cannot start.
+    pub fn start_with(options: ProxyOptions) -> Result<Self, ProxyError> {
         let (started, report) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name("fault-proxy".to_owned())
-            .spawn(move || run(port, seed, &started, stopped))
+            .spawn(move || run(options, &started, stopped))
             .map_err(|source| ProxyError::Start { source })?;
         let (address, thread_id) = report
             .recv()
@@ -80,7 +102,7 @@ impl Drop for ProxyServer {
 
 /// A single-threaded runtime: a wake-up never crosses threads, which is what latency is made of
 /// when generator, service and servers share the cores.
-fn run(port: u16, seed: u64, started: &mpsc::Sender<Started>, stopped: oneshot::Receiver<()>) {
+fn run(options: ProxyOptions, started: &mpsc::Sender<Started>, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -89,7 +111,7 @@ fn run(port: u16, seed: u64, started: &mpsc::Sender<Started>, stopped: oneshot::
         Err(error) => return report(started, Err(error)),
     };
     runtime.block_on(async {
-        let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        let listener = match TcpListener::bind(options.listen).await {
             Ok(listener) => listener,
             Err(error) => return report(started, Err(error)),
         };
@@ -99,13 +121,15 @@ fn run(port: u16, seed: u64, started: &mpsc::Sender<Started>, stopped: oneshot::
                 .local_addr()
                 .map(|a| (a, nix::unistd::gettid().as_raw())),
         );
-        let router = api::router(Arc::new(Collection::new(seed)));
+        let collection = Arc::new(Collection::new(options.seed, Allowed::new(options.allow)));
+        let router = api::router(Arc::clone(&collection));
         tokio::select! {
             served = axum::serve(listener, router) => {
                 if let Err(error) = served {
                     tracing::error!(%error, "the fault proxy's API ended");
                 }
             }
+            () = collection.expire_leases() => {}
             _ = stopped => {}
         }
     });

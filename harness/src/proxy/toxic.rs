@@ -1,10 +1,16 @@
-//! What can be done to a link, as the REST API writes it.
+//! An effect on one direction of a link, as the REST API writes it.
+
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+pub use super::effect::Effect;
+use super::error::ProxyError;
+
 /// Which way the bytes go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// From the client to the server.
@@ -17,38 +23,10 @@ pub enum Stream {
 impl Stream {
     pub const BOTH: [Self; 2] = [Self::Upstream, Self::Downstream];
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Upstream => "upstream",
             Self::Downstream => "downstream",
-        }
-    }
-}
-
-/// The effect, with Toxiproxy's attribute names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", content = "attributes", rename_all = "snake_case")]
-pub enum Effect {
-    /// Delays every chunk by `latency` ± `jitter`, milliseconds; order is kept.
-    Latency {
-        #[serde(default)]
-        latency: u64,
-        #[serde(default)]
-        jitter: u64,
-    },
-    /// Black hole: swallows every byte. Closes the connection after `timeout` ms, with 0 only when
-    /// the toxic is removed.
-    Timeout {
-        #[serde(default)]
-        timeout: u64,
-    },
-}
-
-impl Effect {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Latency { .. } => "latency",
-            Self::Timeout { .. } => "timeout",
         }
     }
 }
@@ -66,6 +44,12 @@ pub struct Toxic {
     pub toxicity: f64,
     #[serde(flatten)]
     pub effect: Effect,
+    /// Ours: only connections whose client has this address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<IpAddr>,
+    /// Ours: the lease that removes the toxic when it ends. Given by a header, never by the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
 }
 
 fn certain() -> f64 {
@@ -76,25 +60,28 @@ impl Toxic {
     /// A toxic that hits every connection, under its default name.
     pub fn new(stream: Stream, effect: Effect) -> Self {
         Self {
-            name: String::new(),
+            name: format!("{}_{}", effect.name(), stream.name()),
             stream,
             toxicity: certain(),
             effect,
+            from: None,
+            lease: None,
         }
-        .named()
     }
 
-    /// Gives the default name to a nameless toxic.
-    pub fn named(mut self) -> Self {
-        if self.name.is_empty() {
-            self.name = format!("{}_{}", self.effect.name(), self.stream.name());
-        }
+    /// Limits the toxic to connections from `client`.
+    #[must_use]
+    pub fn only_from(mut self, client: IpAddr) -> Self {
+        self.from = Some(client);
         self
     }
 
-    /// Whether connection number `connection` of the proxy is hit: a pure function, so that a seed
-    /// repeats it and adding a second toxic does not roll the dice again.
-    pub fn hits(&self, seed: u64, connection: u64) -> bool {
+    /// Whether connection number `connection` of the proxy, from `client`, is hit: a pure function, so
+    /// that a seed repeats it and adding a second toxic does not roll the dice again.
+    pub fn hits(&self, seed: u64, connection: u64, client: IpAddr) -> bool {
+        if self.from.is_some_and(|from| from != client) {
+            return false;
+        }
         if self.toxicity >= 1.0 {
             return true;
         }
@@ -103,15 +90,107 @@ impl Toxic {
         let share = (roll >> 11) as f64 / (1_u64 << 53) as f64;
         share < self.toxicity
     }
+
+    /// What no link can do.
+    fn checked(self) -> Result<Self, ProxyError> {
+        let bad = |reason: String| Err(ProxyError::BadBody { reason });
+        if !(0.0..=1.0).contains(&self.toxicity) {
+            return bad(format!("toxicity {} is not from 0 to 1", self.toxicity));
+        }
+        if matches!(self.effect, Effect::Unreachable {}) {
+            if self.toxicity < 1.0 {
+                return bad("unreachable hits every connect: no toxicity below 1".to_owned());
+            }
+            if self.from.is_some_and(|from| from.is_ipv6()) {
+                return bad("unreachable knows clients by IPv4 addresses only".to_owned());
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// A toxic as a client asks for it, read as leniently as Toxiproxy does.
+#[derive(Debug, Deserialize)]
+pub struct ToxicRequest {
+    #[serde(default)]
+    name: String,
+    #[serde(default, rename = "type")]
+    kind: String,
+    stream: Option<String>,
+    toxicity: Option<f64>,
+    #[serde(default)]
+    attributes: Value,
+    from: Option<IpAddr>,
+}
+
+impl TryFrom<ToxicRequest> for Toxic {
+    type Error = ProxyError;
+
+    fn try_from(request: ToxicRequest) -> Result<Self, ProxyError> {
+        let stream = match request.stream.as_deref().map(str::to_lowercase) {
+            None => Stream::default(),
+            Some(text) => Stream::BOTH
+                .into_iter()
+                .find(|stream| stream.name() == text)
+                .ok_or(ProxyError::NoSuchStream { stream: text })?,
+        };
+        let effect = Effect::read(&request.kind, request.attributes)?;
+        let mut toxic = Self::new(stream, effect);
+        if !request.name.is_empty() {
+            toxic.name = request.name;
+        }
+        toxic.toxicity = request.toxicity.unwrap_or(certain());
+        toxic.from = request.from;
+        toxic.checked()
+    }
+}
+
+/// What an update of a toxic may change: attributes one by one, and the toxicity.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct ToxicUpdate {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toxicity: Option<f64>,
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub attributes: serde_json::Map<String, Value>,
+}
+
+impl ToxicUpdate {
+    /// # Errors
+    /// Values that no toxic can have.
+    pub fn apply(self, toxic: &Toxic) -> Result<Toxic, ProxyError> {
+        let bad = |e: serde_json::Error| ProxyError::BadBody {
+            reason: e.to_string(),
+        };
+        let mut attributes = serde_json::to_value(toxic.effect).map_err(bad)?["attributes"].take();
+        for (name, value) in self.attributes {
+            attributes[name] = value;
+        }
+        let updated = Toxic {
+            effect: Effect::read(toxic.effect.name(), attributes)?,
+            toxicity: self.toxicity.unwrap_or(toxic.toxicity),
+            ..toxic.clone()
+        };
+        updated.checked()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
+
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    fn read(json: &str) -> Result<Toxic, ProxyError> {
+        serde_json::from_str::<ToxicRequest>(json)
+            .unwrap()
+            .try_into()
+    }
 
     #[test]
     fn reads_what_toxiproxy_clients_write() {
-        let cases = [
+        let timeout = Effect::Timeout { timeout: 0 };
+        for (json, name, effect) in [
             (
                 r#"{"type":"latency","attributes":{"latency":100,"jitter":5}}"#,
                 "latency_downstream",
@@ -121,26 +200,29 @@ mod tests {
                 },
             ),
             (
-                r#"{"type":"timeout","stream":"upstream","toxicity":1,"attributes":{}}"#,
+                r#"{"type":"timeout","stream":"Upstream","toxicity":1,"attributes":{}}"#,
                 "timeout_upstream",
-                Effect::Timeout { timeout: 0 },
+                timeout,
             ),
-        ];
-        for (json, name, effect) in cases {
-            let toxic = serde_json::from_str::<Toxic>(json).unwrap().named();
-            assert_eq!(
-                (toxic.name.as_str(), toxic.effect),
-                (name, effect),
-                "{json}"
-            );
+            (r#"{"type":"timeout","name":"hole"}"#, "hole", timeout),
+        ] {
+            let toxic = read(json).unwrap();
+            assert_eq!((toxic.name.as_str(), toxic.effect), (name, effect));
         }
     }
 
     #[test]
-    fn an_unknown_type_is_refused_by_name() {
-        let error =
-            serde_json::from_str::<Toxic>(r#"{"type":"gremlin","attributes":{}}"#).unwrap_err();
-        assert!(error.to_string().contains("gremlin"), "{error}");
+    fn what_no_link_can_do_is_refused() {
+        for (json, named) in [
+            (r#"{"type":"gremlin"}"#, "gremlin"),
+            (r#"{"type":"stall","stream":"sideways"}"#, "sideways"),
+            (r#"{"type":"stall","toxicity":1.5}"#, "1.5"),
+            (r#"{"type":"unreachable","toxicity":0.5}"#, "toxicity"),
+            (r#"{"type":"unreachable","from":"::1"}"#, "IPv4"),
+        ] {
+            let error = read(json).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
     }
 
     #[test]
@@ -148,9 +230,16 @@ mod tests {
         let mut toxic = Toxic::new(Stream::Upstream, Effect::Timeout { timeout: 0 });
         for (toxicity, low, high) in [(0.0, 0, 0), (0.25, 2_300, 2_700), (1.0, 10_000, 10_000)] {
             toxic.toxicity = toxicity;
-            let hit = |seed| (0..10_000).filter(|c| toxic.hits(seed, *c)).count();
+            let hit = |seed| (0..10_000).filter(|c| toxic.hits(seed, *c, CLIENT)).count();
             assert!((low..=high).contains(&hit(7)), "{toxicity}: {}", hit(7));
             assert_eq!(hit(7), hit(7));
         }
+    }
+
+    #[test]
+    fn a_toxic_for_one_client_leaves_others_alone() {
+        let other = IpAddr::from([127, 0, 1, 10]);
+        let toxic = Toxic::new(Stream::Upstream, Effect::Stall {}).only_from(other);
+        assert!(toxic.hits(1, 1, other) && !toxic.hits(1, 1, CLIENT));
     }
 }

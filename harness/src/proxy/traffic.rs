@@ -1,58 +1,98 @@
 //! Live byte counters: the proof that a link carried traffic and that a fault bit.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::toxic::Stream;
 
-/// Counters of one direction of one link, all its connections together.
+/// Counters of one direction of one link, all its connections together, or of one connection.
 #[derive(Debug, Default)]
-pub struct Counter {
+struct Counter {
+    received: AtomicU64,
     forwarded: AtomicU64,
     held_back: AtomicU64,
+    delayed: AtomicU64,
 }
 
 impl Counter {
-    pub fn add_forwarded(&self, bytes: usize) {
-        self.forwarded.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
-    pub fn add_held_back(&self, bytes: usize) {
-        self.held_back.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
     fn read(&self) -> DirectionTraffic {
         DirectionTraffic {
+            received_bytes: self.received.load(Ordering::Relaxed),
             forwarded_bytes: self.forwarded.load(Ordering::Relaxed),
             held_back_bytes: self.held_back.load(Ordering::Relaxed),
+            delayed_bytes: self.delayed.load(Ordering::Relaxed),
         }
     }
 }
 
-/// Counters of one link.
+/// Counters of one link, or of one connection.
 #[derive(Debug, Default)]
 pub struct Counters {
     upstream: Counter,
     downstream: Counter,
     pub connections_open: AtomicU64,
     pub connections_total: AtomicU64,
+    pub connections_reset: AtomicU64,
+    pub connections_cut: AtomicU64,
+    pub connections_refused: AtomicU64,
 }
 
 impl Counters {
-    pub fn of(&self, stream: Stream) -> &Counter {
+    fn of(&self, stream: Stream) -> &Counter {
         match stream {
             Stream::Upstream => &self.upstream,
             Stream::Downstream => &self.downstream,
         }
     }
 
+    pub fn direction(&self, stream: Stream) -> DirectionTraffic {
+        self.of(stream).read()
+    }
+
     pub fn read(&self) -> Traffic {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Traffic {
             upstream: self.upstream.read(),
             downstream: self.downstream.read(),
-            connections_open: self.connections_open.load(Ordering::Relaxed),
-            connections_total: self.connections_total.load(Ordering::Relaxed),
+            connections_open: count(&self.connections_open),
+            connections_total: count(&self.connections_total),
+            connections_reset: count(&self.connections_reset),
+            connections_cut: count(&self.connections_cut),
+            connections_refused: count(&self.connections_refused),
+        }
+    }
+}
+
+/// Counts one direction of one connection, for its link and for itself.
+#[derive(Debug)]
+pub struct Meter {
+    pub stream: Stream,
+    pub link: Arc<Counters>,
+    pub connection: Arc<Counters>,
+}
+
+impl Meter {
+    pub fn add_received(&self, bytes: usize) {
+        self.add(bytes, |counter| &counter.received);
+    }
+
+    pub fn add_forwarded(&self, bytes: usize) {
+        self.add(bytes, |counter| &counter.forwarded);
+    }
+
+    pub fn add_held_back(&self, bytes: usize) {
+        self.add(bytes, |counter| &counter.held_back);
+    }
+
+    pub fn add_delayed(&self, bytes: usize) {
+        self.add(bytes, |counter| &counter.delayed);
+    }
+
+    fn add(&self, bytes: usize, which: impl Fn(&Counter) -> &AtomicU64) {
+        for counters in [&self.link, &self.connection] {
+            which(counters.of(self.stream)).fetch_add(bytes as u64, Ordering::Relaxed);
         }
     }
 }
@@ -60,9 +100,13 @@ impl Counters {
 /// What one direction has carried since the link was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectionTraffic {
+    pub received_bytes: u64,
     pub forwarded_bytes: u64,
-    /// Swallowed by a black hole.
+    /// Swallowed by a black hole, or held by a stall. What a stall held counts as forwarded too once it
+    /// went on.
     pub held_back_bytes: u64,
+    /// Made to wait by latency, bandwidth or slices.
+    pub delayed_bytes: u64,
 }
 
 /// `GET /proxies/{name}/traffic`, an addition to Toxiproxy's API.
@@ -72,11 +116,22 @@ pub struct Traffic {
     pub downstream: DirectionTraffic,
     pub connections_open: u64,
     pub connections_total: u64,
+    /// Ended by a RST that a toxic or an order made, or that one side sent and the other was passed.
+    pub connections_reset: u64,
+    /// Closed by a toxic, by disabling the link, or by removing it.
+    pub connections_cut: u64,
+    /// Closed because the upstream refused, or could not be reached.
+    pub connections_refused: u64,
 }
 
 impl Traffic {
-    /// Bytes swallowed in both directions.
+    /// Bytes swallowed or held in both directions.
     pub fn held_back_bytes(&self) -> u64 {
         self.upstream.held_back_bytes + self.downstream.held_back_bytes
+    }
+
+    /// Bytes made to wait in both directions.
+    pub fn delayed_bytes(&self) -> u64 {
+        self.upstream.delayed_bytes + self.downstream.delayed_bytes
     }
 }
