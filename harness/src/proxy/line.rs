@@ -129,8 +129,7 @@ impl Line {
                 .iter()
                 .any(|p| matches!(p.origin, Origin::Tap(_)))
         {
-            let (client, stream) = (self.identity.client, self.meter.stream);
-            let stage = self.taps.stage(tapper, client, stream);
+            let stage = self.taps.stage(tapper, self.identity.client, &self.meter);
             self.insert(0, Origin::Tap(Arc::clone(tapper)), stage, now);
         }
         for toxic in &rules.toxics {

@@ -90,6 +90,13 @@ impl Meter {
         self.add(bytes, |counter| &counter.delayed);
     }
 
+    /// The connection has carried nothing yet, in either direction.
+    pub fn is_fresh(&self) -> bool {
+        Stream::BOTH
+            .iter()
+            .all(|stream| self.connection.direction(*stream).received_bytes == 0)
+    }
+
     fn add(&self, bytes: usize, which: impl Fn(&Counter) -> &AtomicU64) {
         for counters in [&self.link, &self.connection] {
             which(counters.of(self.stream)).fetch_add(bytes as u64, Ordering::Relaxed);

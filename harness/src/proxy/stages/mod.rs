@@ -66,7 +66,7 @@ pub fn stage(effect: Effect, seed: u64) -> Option<Box<dyn Stage>> {
 
 /// A stage at work without a connection, for the tests of stages.
 #[cfg(test)]
-mod bench {
+pub mod bench {
     use std::sync::Arc;
     use std::time::Duration;
 
