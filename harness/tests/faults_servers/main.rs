@@ -21,6 +21,8 @@ async fn faults_of_servers_bite_and_heal() {
     mysql::a_read_only_server_refuses_the_service(&ground).await;
     mysql::connections_beyond_the_limit_are_refused(&ground).await;
     mysql::a_limit_that_nobody_meets_has_no_receipt(&ground).await;
+    mysql::a_replica_falls_behind(&ground).await;
+    mysql::a_replica_that_has_nothing_to_replay_has_no_receipt(&ground).await;
     broker::without_its_name_server_nobody_finds_the_broker(&ground).await;
     if nix::unistd::geteuid().is_root() {
         disk::a_full_disk_makes_redis_refuse_writes(&ground).await;

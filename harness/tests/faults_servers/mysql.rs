@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use flashdrill::faults::{Fault, MysqlConnectionLimit, MysqlLockHolder, MysqlReadOnly};
+use flashdrill::faults::{
+    Fault, MysqlConnectionLimit, MysqlLockHolder, MysqlReadOnly, MysqlReplicaLag,
+};
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use sqlx::{Connection, Executor};
 use tokio::time::timeout;
@@ -35,7 +37,7 @@ pub async fn a_held_row_lock_makes_writers_wait(ground: &Ground) {
     let mut writer = ground.connect().await.unwrap();
     make_stock(&mut writer).await;
     writer
-        .execute("SET SESSION innodb_lock_wait_timeout = 1")
+        .execute("SET SESSION innodb_lock_wait_timeout = 3")
         .await
         .unwrap();
     // One writer after the other gives up, until there is one whose wait was cut short by the heal.
@@ -97,7 +99,8 @@ pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
             loop {
                 match ground.connect().await {
                     Ok(connection) => opened.push(connection),
-                    Err(error) if code(&error) == Some(1040) => return,
+                    // Held until the fault has been proved.
+                    Err(error) if code(&error) == Some(1040) => return opened,
                     // Closed with the others, while it was being opened.
                     Err(_) => {}
                 }
@@ -108,7 +111,7 @@ pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
     };
     let (event, refused) = ground.during(limit(10), refused).await;
     assert!(healed(&event).contains("Too many connections"), "{event:?}");
-    refused.expect("too many connections");
+    assert!(!refused.expect("too many connections").is_empty());
     assert!(closed.ping().await.is_err(), "it was closed");
     ground.connect().await.unwrap();
 }
@@ -116,4 +119,30 @@ pub async fn connections_beyond_the_limit_are_refused(ground: &Ground) {
 pub async fn a_limit_that_nobody_meets_has_no_receipt(ground: &Ground) {
     let event = ground.unnoticed(limit(100)).await;
     without_receipt(&event, "still gets connections");
+}
+
+fn replica_lag() -> Fault {
+    Fault::MysqlReplicaLag(MysqlReplicaLag {})
+}
+
+pub async fn a_replica_falls_behind(ground: &Ground) {
+    let mut writer = ground.connect().await.unwrap();
+    make_stock(&mut writer).await;
+    let (primary, replica) = (&ground.stack.mysql, &ground.stack.mysql_replica);
+    let behind = async {
+        while replica.status().await.unwrap().replays {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        writer.execute(TAKE).await.unwrap();
+        replica.unreplayed(primary).await.unwrap()
+    };
+    let (event, behind) = ground.during(replica_lag(), timeout(SOON, behind)).await;
+    assert!(healed(&event).contains("has not replayed"), "{event:?}");
+    assert!(behind.unwrap().is_some());
+    assert_eq!(replica.missing(primary).await.unwrap(), None);
+}
+
+pub async fn a_replica_that_has_nothing_to_replay_has_no_receipt(ground: &Ground) {
+    let event = ground.unnoticed(replica_lag()).await;
+    without_receipt(&event, "nothing that it has not replayed");
 }

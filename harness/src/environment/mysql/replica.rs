@@ -117,6 +117,15 @@ impl MysqlReplica {
         if let Some(missing) = self.status().await?.missing() {
             return Ok(Some(missing));
         }
+        let position = self.unreplayed(primary).await?;
+        Ok(position.map(|position| format!("it has not replayed {position}")))
+    }
+
+    /// How far the primary is, if this one has not replayed that much; None: it has.
+    ///
+    /// # Errors
+    /// One of the two cannot be asked.
+    pub async fn unreplayed(&self, primary: &Mysql) -> Result<Option<String>, EnvironmentError> {
         let position = primary.position().await?;
         let product = self.mysql.product().await?;
         let behind: i64 = self
@@ -124,7 +133,7 @@ impl MysqlReplica {
             .read(&product.has_replayed(&position))
             .await
             .map_err(|e| self.mysql.step("comparing it with the primary", e))?;
-        Ok((behind != 0).then(|| format!("it has not replayed {position}")))
+        Ok((behind != 0).then_some(position))
     }
 
     /// Waits until it holds everything that the primary has committed.

@@ -6,6 +6,7 @@ mod mysql_connection_limit;
 mod mysql_disk_slow;
 mod mysql_lock_holder;
 mod mysql_read_only;
+mod mysql_replica_lag;
 mod name_server_kill;
 mod redis_disk_full;
 mod redis_primary_kill;
@@ -20,6 +21,7 @@ pub use mysql_connection_limit::MysqlConnectionLimit;
 pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_read_only::MysqlReadOnly;
+pub use mysql_replica_lag::MysqlReplicaLag;
 pub use name_server_kill::NameServerKill;
 pub use redis_disk_full::RedisDiskFull;
 pub use redis_primary_kill::RedisPrimaryKill;
@@ -110,6 +112,7 @@ kinds! {
     "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
     "mysql_read_only" => MysqlReadOnly,
+    "mysql_replica_lag" => MysqlReplicaLag,
     "name_server_kill" => NameServerKill,
     "redis_disk_full" => RedisDiskFull,
     "redis_primary_kill" => RedisPrimaryKill,
