@@ -149,6 +149,9 @@ impl Stack {
     /// All of [`Stack::heal`] but the MySQL replica's copy, which may be past healing.
     async fn revive(&self) -> Result<(), EnvironmentError> {
         self.links.reset().await?;
+        for server in self.servers() {
+            server.resume().await?;
+        }
         tokio::try_join!(
             self.redis.revive(),
             self.mysql.revive(),

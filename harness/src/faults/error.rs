@@ -30,6 +30,10 @@ pub enum FaultError {
     NoField { field: &'static str },
     #[error("there is no SKU {number}; {skus} are on sale")]
     NoSku { number: u32, skus: usize },
+    #[error("no link is called `{pattern}`; there are {there_are}")]
+    NoLink { pattern: String, there_are: String },
+    #[error("no server is called {name}; there are {there_are}")]
+    NoServer { name: String, there_are: String },
     #[error("{victim} did not die by signal 9: {how}")]
     NotKilled { victim: String, how: String },
     #[error("no proof that the fault bit: {missing}")]

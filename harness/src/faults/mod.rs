@@ -7,17 +7,24 @@ pub mod compose;
 mod error;
 mod kind;
 mod kinds;
+mod link_toxic;
+mod links;
 mod needs;
+mod probe;
 mod runner;
+mod servers;
 mod site;
 mod sku_command;
 mod sql;
+mod toxics;
 
 pub use error::FaultError;
 pub use kind::{Key, Need};
 pub use kinds::*;
+pub use links::{Links, Streams};
 pub use needs::{Unmet, unmet};
 pub use runner::{Timeline, heal_all, run};
+pub use servers::ServerName;
 pub use site::Site;
 
 use serde::{Deserialize, Serialize};

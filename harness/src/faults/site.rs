@@ -1,8 +1,12 @@
 //! Where faults are injected, and what their steps may ask it.
 
+use std::net::SocketAddr;
+
 use super::error::FaultError;
+use super::sku_command::SkuCommand;
 use crate::drill::plan::Sku;
-use crate::environment::Stack;
+use crate::drill::range::Count;
+use crate::environment::{RedisNode, Stack};
 use crate::target::Target;
 use crate::target::template::{Variables, fill};
 
@@ -49,4 +53,48 @@ impl<'s> Site<'s> {
             source,
         })
     }
+
+    /// The Redis primary of the SKU's keys, and their slot.
+    pub(super) async fn primary_of(self, sku: Count) -> Result<(u16, &'s RedisNode), FaultError> {
+        let sku = self.sku(sku.get())?;
+        let available = SkuCommand::available(self, sku)?;
+        let slot = self.stack.redis.slot_of(available.key()).await?;
+        Ok((slot, self.stack.redis.primary_of_slot(slot).await?))
+    }
+
+    /// A replica of that primary.
+    pub(super) async fn replica_of(self, sku: Count) -> Result<&'s RedisNode, FaultError> {
+        let (_, primary) = self.primary_of(sku).await?;
+        let id = primary.myself().await?.id;
+        for node in &self.stack.redis.nodes {
+            if node.server.is_alive() && node.myself().await?.primary_id.as_ref() == Some(&id) {
+                return Ok(node);
+            }
+        }
+        let missing = format!("{} has no replica", primary.name());
+        Err(FaultError::missing(missing))
+    }
+
+    /// Every node is up, and every replica in sync; the error says what is missing.
+    pub(super) async fn redis_is_whole(self) -> Result<(), FaultError> {
+        let missing = self.stack.redis.missing().await?;
+        missing.map_or(Ok(()), |missing| Err(FaultError::missing(missing)))
+    }
+
+    /// Where a link listens.
+    pub(super) async fn listener(self, link: &str) -> Result<SocketAddr, FaultError> {
+        let view = self.stack.links.proxy(link).await?;
+        address(link, &view.listen)
+    }
+
+    /// Where a link leads.
+    pub(super) async fn upstream(self, link: &str) -> Result<SocketAddr, FaultError> {
+        let view = self.stack.links.proxy(link).await?;
+        address(link, &view.upstream)
+    }
+}
+
+fn address(link: &str, text: &str) -> Result<SocketAddr, FaultError> {
+    let strange = |_| FaultError::missing(format!("the address `{text}` of {link} is none"));
+    text.parse().map_err(strange)
 }

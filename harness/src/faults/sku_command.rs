@@ -43,6 +43,11 @@ impl SkuCommand {
         )
     }
 
+    /// What each user holds.
+    pub fn held(site: Site<'_>, sku: &str) -> Result<Self, FaultError> {
+        Self::new(site, "cache_held", &site.target.state.cache_held, sku, &[])
+    }
+
     /// Redis commands that target files use have their key in the second place.
     pub fn key(&self) -> &str {
         &self.words[1]

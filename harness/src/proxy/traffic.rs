@@ -1,5 +1,6 @@
 //! Live byte counters: the proof that a link carried traffic and that a fault bit.
 
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -132,6 +133,25 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// Each figure of the two, combined.
+    fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        let direction = |a: DirectionTraffic, b: DirectionTraffic| DirectionTraffic {
+            received_bytes: combine(a.received_bytes, b.received_bytes),
+            forwarded_bytes: combine(a.forwarded_bytes, b.forwarded_bytes),
+            held_back_bytes: combine(a.held_back_bytes, b.held_back_bytes),
+            delayed_bytes: combine(a.delayed_bytes, b.delayed_bytes),
+        };
+        Self {
+            upstream: direction(self.upstream, other.upstream),
+            downstream: direction(self.downstream, other.downstream),
+            connections_open: combine(self.connections_open, other.connections_open),
+            connections_total: combine(self.connections_total, other.connections_total),
+            connections_reset: combine(self.connections_reset, other.connections_reset),
+            connections_cut: combine(self.connections_cut, other.connections_cut),
+            connections_refused: combine(self.connections_refused, other.connections_refused),
+        }
+    }
+
     /// Bytes swallowed or held in both directions.
     pub fn held_back_bytes(&self) -> u64 {
         self.upstream.held_back_bytes + self.downstream.held_back_bytes
@@ -140,5 +160,23 @@ impl Traffic {
     /// Bytes made to wait in both directions.
     pub fn delayed_bytes(&self) -> u64 {
         self.upstream.delayed_bytes + self.downstream.delayed_bytes
+    }
+}
+
+/// Of several links together.
+impl Add for Traffic {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        self.with(other, u64::wrapping_add)
+    }
+}
+
+/// Since an earlier look at the same link; connections that are open can have become fewer.
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        self.with(earlier, u64::saturating_sub)
     }
 }

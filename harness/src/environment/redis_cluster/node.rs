@@ -122,6 +122,27 @@ impl RedisNode {
         self.query(cmd("INFO").arg(section)).await
     }
 
+    /// Bytes of the replication stream that it has written or received.
+    pub async fn replication_offset(&self) -> Result<u64, EnvironmentError> {
+        let info = self.info("replication").await?;
+        let offset = field(&info, "master_repl_offset").and_then(|text| text.parse().ok());
+        offset.ok_or_else(|| self.step("INFO replication", "no master_repl_offset"))
+    }
+
+    /// How often it has answered with an error of that name, such as `MOVED`, since it was started.
+    pub async fn error_answers(&self, name: &str) -> Result<u64, EnvironmentError> {
+        let info = self.info("errorstats").await?;
+        let count = field(&info, &format!("errorstat_{name}"));
+        let count = count.and_then(|text| text.strip_prefix("count="));
+        Ok(count.and_then(|text| text.parse().ok()).unwrap_or(0))
+    }
+
+    /// Value of a setting that it has.
+    pub async fn setting(&self, name: &str) -> Result<String, EnvironmentError> {
+        let (_, value): (String, String) = self.query(cmd("CONFIG").arg("GET").arg(name)).await?;
+        Ok(value)
+    }
+
     /// A replica whose link to its primary is up.
     pub async fn is_replica_in_sync(&self) -> Result<bool, EnvironmentError> {
         let info = self.info("replication").await?;

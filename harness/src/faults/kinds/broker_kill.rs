@@ -10,7 +10,8 @@ use crate::environment::links::ROCKETMQ_BROKER;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
-use crate::proxy::toxic::Stream;
+use crate::faults::toxics::Toxics;
+use crate::proxy::toxic::{Effect, Stream};
 
 kind! {
     /// Kills the broker (SIGKILL) while requests are on their way to it; started again when healed.
@@ -22,6 +23,7 @@ kind! {
 
 #[derive(Debug, Default)]
 pub(crate) struct Killed {
+    cut: Toxics,
     held_back_bytes: u64,
     ended: Option<(Ending, u32)>,
 }
@@ -38,13 +40,14 @@ impl Kind for BrokerKill {
     }
 
     async fn inject(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
-        let links = &site.stack.links;
-        let before = held_back_bytes(site).await?;
         if self.cut_requests_ms > 0 {
-            links.black_hole(ROCKETMQ_BROKER, Stream::Upstream).await?;
+            let (link, effect) = (ROCKETMQ_BROKER, Effect::Timeout { timeout: 0 });
+            let cut = &mut killed.cut;
+            cut.place(site, link, Stream::Upstream, effect, None)
+                .await?;
             tokio::time::sleep(Duration::from_millis(self.cut_requests_ms)).await;
         }
-        killed.held_back_bytes = held_back_bytes(site).await? - before;
+        killed.held_back_bytes = killed.cut.traffic(site).await?.held_back_bytes();
         let broker = &site.stack.rocketmq.broker;
         let pid = broker.pid().unwrap_or_default();
         killed.ended = Some((broker.kill().await?, pid));
@@ -72,8 +75,8 @@ impl Kind for BrokerKill {
         ))
     }
 
-    async fn heal(&self, _: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
-        site.stack.links.clear(ROCKETMQ_BROKER).await?;
+    async fn heal(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
+        killed.cut.remove(site).await?;
         site.stack.rocketmq.broker.start_again().await?;
         Ok(())
     }
@@ -83,9 +86,4 @@ impl Kind for BrokerKill {
         let serves = site.stack.rocketmq.broker_serves().await;
         serves.map_err(FaultError::missing)
     }
-}
-
-async fn held_back_bytes(site: Site<'_>) -> Result<u64, FaultError> {
-    let traffic = site.stack.links.traffic(ROCKETMQ_BROKER).await?;
-    Ok(traffic.upstream.held_back_bytes)
 }

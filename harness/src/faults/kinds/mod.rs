@@ -2,6 +2,17 @@
 
 mod broker_kill;
 mod cache_stock_raise;
+mod link_bandwidth;
+mod link_black_hole;
+mod link_down;
+mod link_half_open;
+mod link_latency;
+mod link_limit_data;
+mod link_reset;
+mod link_slicing;
+mod link_slow_close;
+mod link_stall;
+mod link_unreachable;
 mod mysql_connection_limit;
 mod mysql_disk_slow;
 mod mysql_lock_holder;
@@ -9,7 +20,16 @@ mod mysql_read_only;
 mod mysql_replica_lag;
 mod name_server_kill;
 mod redis_disk_full;
+mod redis_failover;
+mod redis_key_loss;
+mod redis_memory_limit;
+mod redis_partition;
 mod redis_primary_kill;
+mod redis_replication_cut;
+mod redis_slot_migration;
+mod server_kill;
+mod server_pause;
+mod server_restart;
 
 use deserr::errors::helpers::did_you_mean;
 use deserr::{Deserr, ErrorKind, IntoValue, Value, ValuePointerRef};
@@ -17,6 +37,17 @@ use serde::{Deserialize, Serialize};
 
 pub use broker_kill::BrokerKill;
 pub use cache_stock_raise::CacheStockRaise;
+pub use link_bandwidth::LinkBandwidth;
+pub use link_black_hole::LinkBlackHole;
+pub use link_down::LinkDown;
+pub use link_half_open::{LinkHalfOpen, Lost};
+pub use link_latency::LinkLatency;
+pub use link_limit_data::LinkLimitData;
+pub use link_reset::LinkReset;
+pub use link_slicing::LinkSlicing;
+pub use link_slow_close::LinkSlowClose;
+pub use link_stall::LinkStall;
+pub use link_unreachable::LinkUnreachable;
 pub use mysql_connection_limit::MysqlConnectionLimit;
 pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
@@ -24,7 +55,16 @@ pub use mysql_read_only::MysqlReadOnly;
 pub use mysql_replica_lag::MysqlReplicaLag;
 pub use name_server_kill::NameServerKill;
 pub use redis_disk_full::RedisDiskFull;
+pub use redis_failover::RedisFailover;
+pub use redis_key_loss::{LostKey, RedisKeyLoss};
+pub use redis_memory_limit::RedisMemoryLimit;
+pub use redis_partition::RedisPartition;
 pub use redis_primary_kill::RedisPrimaryKill;
+pub use redis_replication_cut::RedisReplicationCut;
+pub use redis_slot_migration::RedisSlotMigration;
+pub use server_kill::ServerKill;
+pub use server_pause::ServerPause;
+pub use server_restart::ServerRestart;
 
 use super::kind::{Described, Key, Kind, Need};
 use super::runner::{Timeline, drive};
@@ -108,6 +148,17 @@ macro_rules! kinds {
 kinds! {
     "broker_kill" => BrokerKill,
     "cache_stock_raise" => CacheStockRaise,
+    "link_bandwidth" => LinkBandwidth,
+    "link_black_hole" => LinkBlackHole,
+    "link_down" => LinkDown,
+    "link_half_open" => LinkHalfOpen,
+    "link_latency" => LinkLatency,
+    "link_limit_data" => LinkLimitData,
+    "link_reset" => LinkReset,
+    "link_slicing" => LinkSlicing,
+    "link_slow_close" => LinkSlowClose,
+    "link_stall" => LinkStall,
+    "link_unreachable" => LinkUnreachable,
     "mysql_connection_limit" => MysqlConnectionLimit,
     "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
@@ -115,7 +166,16 @@ kinds! {
     "mysql_replica_lag" => MysqlReplicaLag,
     "name_server_kill" => NameServerKill,
     "redis_disk_full" => RedisDiskFull,
+    "redis_failover" => RedisFailover,
+    "redis_key_loss" => RedisKeyLoss,
+    "redis_memory_limit" => RedisMemoryLimit,
+    "redis_partition" => RedisPartition,
     "redis_primary_kill" => RedisPrimaryKill,
+    "redis_replication_cut" => RedisReplicationCut,
+    "redis_slot_migration" => RedisSlotMigration,
+    "server_kill" => ServerKill,
+    "server_pause" => ServerPause,
+    "server_restart" => ServerRestart,
 }
 
 impl Fault {

@@ -11,8 +11,7 @@ use crate::environment::{Ending, RedisNode, links};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
-use crate::faults::sku_command::SkuCommand;
-use crate::proxy::toxic::Stream;
+use crate::faults::toxics::Toxics;
 
 kind! {
     /// Kills the Redis primary of a SKU (SIGKILL) with its replication dark, so that acknowledged writes are lost;
@@ -30,6 +29,7 @@ kind! {
 pub(crate) struct Victim {
     index: usize,
     slot: u16,
+    cut: Toxics,
     held_back_bytes: u64,
     killed: Option<(Instant, Ending, u32)>,
 }
@@ -49,12 +49,11 @@ impl Kind for RedisPrimaryKill {
         site: Site<'_>,
     ) -> Result<String, FaultError> {
         let sku = site.sku(self.sku.get())?;
-        let key = SkuCommand::available(site, sku)?;
-        let slot = site.stack.redis.slot_of(key.key()).await?;
-        let node = site.stack.redis.primary_of_slot(slot).await?;
+        let (slot, node) = site.primary_of(self.sku).await?;
         *victim = Some(Victim {
             index: node.index,
             slot,
+            cut: Toxics::default(),
             held_back_bytes: 0,
             killed: None,
         });
@@ -70,15 +69,11 @@ impl Kind for RedisPrimaryKill {
         let victim = found(victim)?;
         let node = site.stack.redis.node(victim.index);
         let link = links::redis_replication(victim.index);
-        let before = site.stack.links.traffic(&link).await?.held_back_bytes();
         if self.cut_replication_ms > 0 {
-            for stream in Stream::BOTH {
-                site.stack.links.black_hole(&link, stream).await?;
-            }
+            victim.cut.black_hole(site, &link).await?;
             tokio::time::sleep(Duration::from_millis(self.cut_replication_ms)).await;
         }
-        let after = site.stack.links.traffic(&link).await?.held_back_bytes();
-        victim.held_back_bytes = after - before;
+        victim.held_back_bytes = victim.cut.traffic(site).await?.held_back_bytes();
         let pid = node.server.pid().unwrap_or_default();
         let ending = node.server.kill().await?;
         victim.killed = Some((Instant::now(), ending, pid));
@@ -117,8 +112,7 @@ impl Kind for RedisPrimaryKill {
         let Some(victim) = victim else {
             return Ok(());
         };
-        let link = links::redis_replication(victim.index);
-        site.stack.links.clear(&link).await?;
+        victim.cut.remove(site).await?;
         let node = site.stack.redis.node(victim.index);
         node.server.start_again().await?;
         Ok(())
@@ -126,10 +120,7 @@ impl Kind for RedisPrimaryKill {
 
     /// The node is back as a replica in sync, and every node sees a whole cluster.
     async fn is_healed(&self, _: &Self::State, site: Site<'_>) -> Result<(), FaultError> {
-        match site.stack.redis.missing().await? {
-            None => Ok(()),
-            Some(missing) => Err(FaultError::missing(missing)),
-        }
+        site.redis_is_whole().await
     }
 }
 

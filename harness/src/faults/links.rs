@@ -1,0 +1,112 @@
+//! Which links a fault is about, and which way on them.
+
+use deserr::Deserr;
+use serde::{Deserialize, Serialize};
+
+use super::error::FaultError;
+use super::site::Site;
+use crate::drill::problems::{OutOfRange, Problems};
+use crate::proxy::toxic::Stream;
+
+/// Names of links; `*` stands for anything.
+#[derive(Debug, Clone, PartialEq, Eq, Deserr, Serialize, Deserialize)]
+#[deserr(try_from(Vec<String>) = Links::new -> OutOfRange)]
+#[serde(transparent)]
+pub struct Links(Vec<String>);
+
+impl Links {
+    /// # Errors
+    /// An empty list.
+    pub fn new(patterns: Vec<String>) -> Result<Self, OutOfRange> {
+        if patterns.is_empty() {
+            let what = "empty: name links such as `redis-bus-*`; `flashdrill ps` shows them";
+            return Err(OutOfRange(what.to_owned()));
+        }
+        Ok(Self(patterns))
+    }
+
+    /// The links there are that are meant, by name.
+    ///
+    /// # Errors
+    /// A pattern that matches none, with the links there are.
+    pub(super) async fn find(&self, site: Site<'_>) -> Result<Vec<String>, FaultError> {
+        let there_are: Vec<String> = site.stack.links.proxies().await?.into_keys().collect();
+        for pattern in &self.0 {
+            if !there_are.iter().any(|name| matches(pattern, name)) {
+                return Err(FaultError::NoLink {
+                    pattern: pattern.clone(),
+                    there_are: there_are.join(", "),
+                });
+            }
+        }
+        let meant = |name: &String| self.0.iter().any(|pattern| matches(pattern, name));
+        Ok(there_are.into_iter().filter(meant).collect())
+    }
+}
+
+/// Whether `name` is what `pattern` says, `*` standing for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
+            let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+            ends.into_iter().any(|at| matches(tail, &rest[at..]))
+        }),
+    }
+}
+
+/// Which directions are hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, Deserialize)]
+#[deserr(rename_all = lowercase, error = Problems)]
+#[serde(rename_all = "lowercase")]
+pub enum Streams {
+    /// From the client to the server.
+    Upstream,
+    /// From the server to the client.
+    Downstream,
+    Both,
+}
+
+impl Streams {
+    pub(super) fn list(self) -> &'static [Stream] {
+        match self {
+            Self::Upstream => &[Stream::Upstream],
+            Self::Downstream => &[Stream::Downstream],
+            Self::Both => &Stream::BOTH,
+        }
+    }
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Upstream => "towards the server",
+            Self::Downstream => "towards the client",
+            Self::Both => "both ways",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, expected) in [
+            ("mysql", "mysql", true),
+            ("mysql", "mysql-replica", false),
+            ("mysql*", "mysql", true),
+            ("service-*-mysql", "service-10-mysql", true),
+            ("service-*-mysql", "service-0-mysql-replica", false),
+            ("*-redis-*", "service-0-redis-5", true),
+            ("redis-*", "service-0-redis-5", false),
+            ("*", "anything", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn no_links_are_none() {
+        assert!(Links::new(Vec::new()).is_err());
+    }
+}
