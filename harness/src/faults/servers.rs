@@ -11,8 +11,7 @@ use super::error::FaultError;
 use super::site::Site;
 use crate::drill::problems::OutOfRange;
 use crate::drill::range::Count;
-use crate::environment::{RedisNode, Server};
-use crate::target::template::fill;
+use crate::environment::{EnvironmentError, Server};
 
 /// A server that is slower than this does not answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
@@ -69,58 +68,44 @@ impl ServerName {
 }
 
 /// The server itself answers, asked past the proxy; the error says how it does not.
-pub(super) async fn answers(site: Site<'_>, server: &Server) -> Result<(), FaultError> {
+pub(super) async fn answers(site: Site<'_>, server: &Server) -> Result<(), String> {
     let asked = tokio::time::timeout(ANSWER_WITHIN, ask(site, server)).await;
-    asked.unwrap_or_else(|_| {
-        let name = server.component();
-        Err(FaultError::missing(format!(
-            "{name}: no answer within {ANSWER_WITHIN:?}"
-        )))
-    })
+    asked.unwrap_or_else(|_| Err(format!("no answer within {ANSWER_WITHIN:?}")))
 }
 
-async fn ask(site: Site<'_>, server: &Server) -> Result<(), FaultError> {
+async fn ask(site: Site<'_>, server: &Server) -> Result<(), String> {
     let stack = site.stack;
+    let in_words = |error: EnvironmentError| error.to_string();
     match server.component() {
-        "mysql" => stack.mysql.version().await.map(drop)?,
-        "mysql-replica" => stack.mysql_replica.mysql.version().await.map(drop)?,
-        "rocketmq-namesrv" | "rocketmq-broker" => {
-            let serves = stack.rocketmq.broker_serves().await;
-            serves.map_err(FaultError::missing)?;
+        "mysql" => stack.mysql.version().await.map(drop).map_err(in_words),
+        "mysql-replica" => {
+            let version = stack.mysql_replica.mysql.version().await;
+            version.map(drop).map_err(in_words)
         }
+        "rocketmq-namesrv" | "rocketmq-broker" => stack.rocketmq.broker_serves().await,
         name => match stack.redis.nodes.iter().find(|node| node.name() == name) {
-            Some(node) => ping(node).await?,
-            None => is_ready(site, server).await?,
+            Some(node) => node.query(&cmd("PING")).await.map_err(in_words),
+            None => is_ready(site, server).await,
         },
     }
-    Ok(())
-}
-
-async fn ping(node: &RedisNode) -> Result<(), FaultError> {
-    Ok(node.query(&cmd("PING")).await?)
 }
 
 /// A service answers as it does when a run starts.
-async fn is_ready(site: Site<'_>, service: &Server) -> Result<(), FaultError> {
-    let path = fill(&site.target.start.ready_path, site.variables);
-    let path = path.map_err(|source| FaultError::Template {
-        command: "ready_path",
-        source,
-    })?;
+async fn is_ready(site: Site<'_>, service: &Server) -> Result<(), String> {
+    let path = site.fill("ready_path", &site.target.start.ready_path, &[]);
+    let path = path.map_err(|error| error.to_string())?;
     let url = format!("http://127.0.0.1:{}{path}", service.port());
     match reqwest::get(&url).await {
         Ok(answer) if answer.status().is_success() => Ok(()),
-        Ok(answer) => Err(FaultError::missing(format!(
-            "GET {url}: {}",
-            answer.status()
-        ))),
-        Err(error) => Err(FaultError::missing(format!("GET {url}: {error}"))),
+        Ok(answer) => Err(format!("GET {url}: {}", answer.status())),
+        Err(error) => Err(format!("GET {url}: {error}")),
     }
 }
 
 /// It answers, and what it belongs to is whole.
 pub(super) async fn serves(site: Site<'_>, server: &Server) -> Result<(), FaultError> {
-    answers(site, server).await?;
+    let answers = answers(site, server).await;
+    answers.map_err(|silence| FaultError::missing(format!("{}: {silence}", server.component())))?;
     let stack = site.stack;
     let missing = match server.component() {
         "mysql-replica" => stack.mysql_replica.missing(&stack.mysql).await?,

@@ -12,7 +12,8 @@ use redis::{Cmd, RedisResult, cmd};
 use super::{count, missing, planned, receipt, run, run_all};
 
 const LOG_KEY: &str = "fs:{sale:s1}:log";
-const STOCK_KEY: &str = "fs:{sale:s1}:stock";
+/// Of the same slot.
+const PAIR: [&str; 2] = ["fs:{sale:s1}:left", "fs:{sale:s1}:right"];
 
 async fn primary(stack: &Stack) -> &RedisNode {
     stack.redis.primary_of(LOG_KEY).await.unwrap()
@@ -117,11 +118,11 @@ async fn ask_forever(node: &RedisNode, command: Cmd) {
 
 pub async fn a_slot_moves_under_traffic_and_back(stack: &Stack) {
     let home = primary(stack).await;
-    for key in [LOG_KEY, STOCK_KEY] {
+    for key in PAIR {
         let set = cmd("SET").arg(key).arg("here").to_owned();
         let _: String = home.query(&set).await.unwrap();
     }
-    let both = cmd("MGET").arg(LOG_KEY).arg(STOCK_KEY).to_owned();
+    let both = cmd("MGET").arg(&PAIR).to_owned();
     let move_it = || {
         Fault::RedisSlotMigration(RedisSlotMigration {
             sku: count(1),
@@ -133,7 +134,7 @@ pub async fn a_slot_moves_under_traffic_and_back(stack: &Stack) {
         () = ask_forever(home, both.clone()) => unreachable!("it asks forever"),
     };
     let receipt = receipt(event);
-    assert!(receipt.contains("its 2 keys are on"), "{receipt}");
+    assert!(receipt.contains("its 3 keys are on"), "{receipt}");
     for never in ["TRYAGAIN 0 times", "MOVED 0 times"] {
         assert!(!receipt.contains(never), "{receipt}");
     }
