@@ -77,7 +77,7 @@ pub async fn a_partitioned_primary_loses_what_it_acknowledges(stack: &Stack) {
 }
 
 pub async fn a_replica_without_replication_falls_behind(stack: &Stack) {
-    let cut = || Fault::RedisReplicationCut(RedisReplicationCut { sku: count(1) });
+    let cut = Fault::RedisReplicationCut(RedisReplicationCut { sku: count(1) });
     let write = async {
         for number in 0..50 {
             let push = cmd("RPUSH").arg(LOG_KEY).arg(number).to_owned();
@@ -85,12 +85,9 @@ pub async fn a_replica_without_replication_falls_behind(stack: &Stack) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    let (event, ()) = tokio::join!(run(stack, 800, cut()), write);
+    let (event, ()) = tokio::join!(run(stack, 800, cut), write);
     let receipt = receipt(event);
     assert!(receipt.contains("bytes behind"), "{receipt}");
-
-    let reason = missing(run(stack, 50, cut()).await);
-    assert!(reason.contains("stands at"), "{reason}");
 }
 
 pub async fn a_failover_swaps_the_pair_and_back(stack: &Stack) {
@@ -135,7 +132,7 @@ pub async fn a_slot_moves_under_traffic_and_back(stack: &Stack) {
     };
     let receipt = receipt(event);
     assert!(receipt.contains("its 3 keys are on"), "{receipt}");
-    for never in ["TRYAGAIN 0 times", "MOVED 0 times"] {
+    for never in ["ASK 0 times, TRYAGAIN 0 times", "MOVED 0 times"] {
         assert!(!receipt.contains(never), "{receipt}");
     }
     assert_eq!(primary(stack).await.index, home.index, "moved back");

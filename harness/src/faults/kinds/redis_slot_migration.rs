@@ -23,7 +23,7 @@ kind! {
     pub struct RedisSlotMigration {
         /// Number of the SKU, from 1.
         pub sku: Count,
-        /// How long some of its keys have moved and others have not, ms.
+        /// How long half of its keys have moved and half have not, ms.
         pub half_way_ms: u64 = 300,
     }
 }
@@ -183,7 +183,11 @@ async fn migrate(site: Site<'_>, way: Way, half_way: Duration) -> Result<usize, 
         if keys.is_empty() {
             break;
         }
-        let some = if moved == 0 { &keys[..1] } else { &keys };
+        let some = if moved == 0 {
+            &keys[..keys.len().div_ceil(2)]
+        } else {
+            &keys
+        };
         move_keys(from, to, some).await?;
         if moved == 0 {
             tokio::time::sleep(half_way).await;
