@@ -17,9 +17,7 @@ pub fn run(protocol: Protocol, input: &[u8]) {
     if kind & 2 != 0 {
         add_cuts(&cuts, protocol, if may_act { 1 } else { u64::MAX });
     }
-    let Some(mut cutter) = Cutter::of(&cuts, kind & 1 == 0) else {
-        return;
-    };
+    let mut cutter = Cutter::of(&cuts, kind & 1 == 0);
     let (mut sent, mut passed) = ([vec![], vec![]], [vec![], vec![]]);
     while let Some((head, tail)) = rest.split_first() {
         let (chunk, tail) = tail.split_at(usize::from(head >> 1).min(tail.len()));
@@ -47,6 +45,6 @@ fn add_cuts(cuts: &Cuts, protocol: Protocol, nth: u64) {
             nth,
             ..Cut::next(protocol, at, action)
         };
-        cuts.add(&cut);
+        cuts.add(&cut, None);
     }
 }

@@ -175,9 +175,10 @@ impl Collection {
         Ok(())
     }
 
-    /// Removes every toxic and enables every proxy.
+    /// Removes every toxic and every cut, and enables every proxy.
     pub async fn reset(&self) -> Result<(), ProxyError> {
         for link in self.links.lock().await.values() {
+            link.remove_cuts(|_| true);
             link.remove_toxics(|_| true)?;
             link.enable()?;
         }

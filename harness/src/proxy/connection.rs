@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
@@ -20,6 +21,9 @@ use super::traffic::{Counters, Meter};
 
 /// A client that waits longer for its upstream has given up.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server may take to read what was sent before a close.
+const READ_WITHIN: Duration = Duration::from_secs(10);
 
 /// What a link tells a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,14 @@ impl Connection {
                 count(&self.counters.connections_reset);
                 reset(&client);
                 server.as_ref().map(reset);
+            }
+            Ending::ResetClient => {
+                count(&self.counters.connections_reset);
+                reset(&client);
+                drop(client);
+                if let Some(server) = server {
+                    close_read(server).await;
+                }
             }
         }
     }
@@ -106,6 +118,17 @@ pub struct ConnectionView {
     pub age_ms: u64,
     pub upstream: super::traffic::DirectionTraffic,
     pub downstream: super::traffic::DirectionTraffic,
+}
+
+/// Closes in order, and reads what still comes: a socket that is dropped with bytes to read discards what it has not
+/// sent yet.
+async fn close_read(mut server: TcpStream) {
+    let closing = async {
+        server.shutdown().await?;
+        tokio::io::copy(&mut server, &mut tokio::io::sink()).await
+    };
+    // Its errors say that the server is gone.
+    let _ = timeout(READ_WITHIN, closing).await;
 }
 
 /// Closing then sends a RST. It only fails on a socket that is gone.

@@ -26,6 +26,8 @@ pub enum Ending {
     Cut,
     /// The connection is to be reset.
     Reset,
+    /// The client is to be reset; the server is to have all that was sent before it sees a close.
+    ResetClient,
 }
 
 /// Copies until an end.
@@ -75,15 +77,15 @@ pub async fn copy(
 
 fn arrive(to: &WriteHalf<'_>, line: &mut Line, bytes: &[u8]) {
     line.meter().add_received(bytes.len());
+    if !line.take_bytes(bytes) {
+        return;
+    }
     // A failed write leaves all to the slow way, which tells why.
-    let written = if line.is_plain() {
-        to.try_write(bytes).unwrap_or(0)
-    } else {
-        0
-    };
+    let written = to.try_write(bytes).unwrap_or(0);
     line.meter().add_forwarded(written);
     if written < bytes.len() {
-        line.arrive(Piece::Bytes(bytes[written..].to_vec()));
+        line.ready()
+            .push_back(Piece::Bytes(bytes[written..].to_vec()));
     }
 }
 
@@ -118,6 +120,7 @@ async fn write(to: &mut WriteHalf<'_>, line: &mut Line) -> io::Result<Option<End
                 return Ok(Some(Ending::Finished));
             }
             Piece::Reset => return Ok(Some(Ending::Reset)),
+            Piece::ResetClient => return Ok(Some(Ending::ResetClient)),
             Piece::Cut | Piece::Close => return Ok(Some(Ending::Cut)),
         }
     }

@@ -14,6 +14,10 @@ pub enum ProxyError {
     NoSuchToxic { proxy: String, toxic: String },
     #[error("toxic `{toxic}` already exists on proxy `{proxy}`")]
     ToxicExists { proxy: String, toxic: String },
+    #[error("cut `{cut}` not found on proxy `{proxy}`")]
+    NoSuchCut { proxy: String, cut: String },
+    #[error("cut `{cut}` already exists on proxy `{proxy}`")]
+    CutExists { proxy: String, cut: String },
     #[error(
         "`{kind}` is no toxic; there are latency, bandwidth, slow_close, timeout, reset_peer, slicer, limit_data, stall, unreachable"
     )]
@@ -61,8 +65,11 @@ impl ProxyError {
     /// HTTP status of the API's answer.
     pub fn status(&self) -> u16 {
         match self {
-            Self::NoSuchProxy { .. } | Self::NoSuchToxic { .. } | Self::NoSuchLease { .. } => 404,
-            Self::ProxyExists { .. } | Self::ToxicExists { .. } => 409,
+            Self::NoSuchProxy { .. }
+            | Self::NoSuchToxic { .. }
+            | Self::NoSuchCut { .. }
+            | Self::NoSuchLease { .. } => 404,
+            Self::ProxyExists { .. } | Self::ToxicExists { .. } | Self::CutExists { .. } => 409,
             Self::NoSuchType { .. }
             | Self::NoSuchStream { .. }
             | Self::MissingField { .. }

@@ -17,7 +17,7 @@ use super::traffic::Meter;
 #[derive(Debug, Default)]
 pub struct Rules {
     pub toxics: Vec<Toxic>,
-    pub tapper: Option<Arc<dyn Tapper>>,
+    pub tapper: Option<Arc<Tapper>>,
 }
 
 /// Which connection of which link, as the dice and the taps need it.
@@ -31,7 +31,7 @@ pub struct Identity {
 /// Why a stage is there.
 #[derive(Debug)]
 enum Origin {
-    Tap(Arc<dyn Tapper>),
+    Tap(Arc<Tapper>),
     Toxic(Toxic),
 }
 
@@ -73,9 +73,20 @@ impl Line {
         &self.meter
     }
 
-    /// Nothing is done to this direction, and nothing waits: what arrives may go straight on.
-    pub fn is_plain(&self) -> bool {
-        self.posts.is_empty() && self.ready.is_empty()
+    /// Answers whether the bytes may be written as they are, at once: nothing is done to this direction, and nothing
+    /// waits. Otherwise it has taken them.
+    pub fn take_bytes(&mut self, bytes: &[u8]) -> bool {
+        let nothing_waits = self.ready.is_empty();
+        match &self.posts[..] {
+            [] if nothing_waits => return true,
+            [only] if nothing_waits && only.queue.is_empty() => {
+                let (stage, mut exit) = self.post(0, Instant::now());
+                return stage.take_bytes(bytes, &mut exit);
+            }
+            _ => {}
+        }
+        self.arrive(Piece::Bytes(bytes.to_vec()));
+        false
     }
 
     pub fn has_room(&self) -> bool {

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::address::Upstream;
 use super::blockade;
 use super::connection::{Connection, ConnectionView, Order};
+use super::cut::Protocol;
 use super::error::ProxyError;
 use super::line::{Identity, Rules};
 use super::tap::Tapper;
@@ -49,6 +50,7 @@ pub struct Link {
     /// The lease under which the link is disabled.
     disabled_by: Mutex<Option<String>>,
     rules: watch::Sender<Rules>,
+    tapper: Arc<Tapper>,
     counters: Arc<Counters>,
     connections: Mutex<Connections>,
 }
@@ -87,10 +89,16 @@ impl Link {
             toxics,
             tapper: None,
         };
+        let upstream = Arc::new(upstream);
+        let tapper = Tapper {
+            cuts: Arc::default(),
+            upstream: Arc::clone(&upstream),
+        };
         Arc::new(Self {
             name: name.to_owned(),
             seed,
-            upstream: Arc::new(upstream),
+            upstream,
+            tapper: Arc::new(tapper),
             listen: Mutex::new(listen),
             acceptor: Mutex::default(),
             disabled_by: Mutex::default(),
@@ -110,6 +118,10 @@ impl Link {
             toxics: self.toxics(),
             lease: lock(&self.disabled_by).clone(),
         }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub fn listen(&self) -> SocketAddr {
@@ -167,18 +179,26 @@ impl Link {
             drop(listener);
         }
         *lock(&self.disabled_by) = lease;
-        self.end_connections(Order::Close);
+        self.end_connections(Order::Close, |_| true);
     }
 
     /// Ends every live connection with a RST on both sides. Returns how many there were.
     pub fn reset_connections(&self) -> usize {
-        self.end_connections(Order::Reset)
+        self.end_connections(Order::Reset, |_| true)
     }
 
-    fn end_connections(&self, order: Order) -> usize {
-        let open = std::mem::take(&mut lock(&self.connections).open);
-        let count = open.len();
-        for (_, handle) in open {
+    /// The same for those of some clients.
+    pub fn reset_connections_of(&self, clients: &[SocketAddr]) {
+        self.end_connections(Order::Reset, |handle| clients.contains(&handle.client));
+    }
+
+    fn end_connections(&self, order: Order, which: impl Fn(&Handle) -> bool) -> usize {
+        let mut connections = lock(&self.connections);
+        let ended = connections.open.extract_if(.., |_, handle| which(handle));
+        let ended: Vec<_> = ended.collect();
+        drop(connections);
+        let count = ended.len();
+        for (_, handle) in ended {
             // One that has ended by itself does not listen.
             let _ = handle.orders.send(order);
         }
@@ -250,10 +270,15 @@ impl Link {
         self.enforce_blockade()
     }
 
-    /// Lets every connection, open ones too, be tapped; `None` ends it.
-    #[allow(dead_code, reason = "the protocol cut points will set it")]
-    pub fn set_tapper(&self, tapper: Option<Arc<dyn Tapper>>) {
+    /// Lets every connection be followed as this protocol, open ones too; `None` ends it.
+    pub fn tap_as(&self, protocol: Option<Protocol>) {
+        self.tapper.cuts.set_protocol(protocol);
+        let tapper = protocol.map(|_| Arc::clone(&self.tapper));
         self.rules.send_modify(|rules| rules.tapper = tapper);
+    }
+
+    pub fn tapper(&self) -> &Tapper {
+        &self.tapper
     }
 
     /// Undoes what was done under the lease.
@@ -271,6 +296,7 @@ impl Link {
         {
             self.remove_toxics(|toxic| is_under(&toxic.lease))?;
         }
+        self.remove_cuts(|view| is_under(&view.lease));
         let disabled = is_under(&lock(&self.disabled_by));
         if disabled { self.enable() } else { Ok(()) }
     }

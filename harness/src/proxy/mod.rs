@@ -1,7 +1,7 @@
 //! The built-in fault proxy: Toxiproxy's REST API over TCP links that can be delayed, stalled,
 //! black-holed, reset or closed, with live byte counters as evidence.
 //!
-//! Owns the listeners, the copy loops and the API, all on a thread of its own. Knows nothing of what
+//! Owns the listeners, the copy loops and the API, all on a thread of its own. Only [`cut`] knows what
 //! flows through a link. Faults reach it by [`client::ProxyClient`] only, so that the real Toxiproxy
 //! can stand in for it.
 

@@ -19,6 +19,9 @@ pub enum Piece {
     Cut,
     /// A toxic closes the connection once all before has been written.
     Close,
+    /// A cut point ends the connection once all before has been written: the client sees a reset, the
+    /// server a close.
+    ResetClient,
 }
 
 impl Piece {
@@ -43,6 +46,10 @@ impl Queue {
             queued_bytes: old.queued_bytes - old.waiting_bytes as u64,
             ..Self::default()
         }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     pub fn waiting_bytes(&self) -> usize {

@@ -1,5 +1,6 @@
 //! The REST API: Toxiproxy's paths, bodies and statuses, and ours beside them.
 
+mod cuts;
 mod leases;
 mod proxies;
 mod toxics;
@@ -43,6 +44,12 @@ pub fn router(collection: Arc<Collection>) -> Router {
         .route("/proxies/{name}/traffic", get(proxies::traffic))
         .route("/proxies/{name}/connections", get(proxies::connections))
         .route("/proxies/{name}/rst", post(proxies::rst))
+        .route("/proxies/{name}/protocol", put(cuts::follow))
+        .route("/proxies/{name}/cuts", get(cuts::list).post(cuts::add))
+        .route(
+            "/proxies/{name}/cuts/{cut}",
+            get(cuts::show).delete(cuts::remove),
+        )
         .route(
             "/proxies/{name}/toxics",
             get(toxics::list).post(toxics::add),

@@ -1,6 +1,7 @@
 //! REST client for Toxiproxy's API, as the faults use it. Works with the built-in proxy and with the
 //! real one, but for what is said to be ours: the real one answers 404 to it.
 
+mod cuts;
 mod http;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! The cut points of one link, and their counts over all its connections.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +38,7 @@ struct Entry {
     /// How often it was chosen, which is at times more than it could be carried out.
     chosen: u64,
     fired: u64,
+    lease: Option<String>,
 }
 
 impl Entry {
@@ -57,6 +59,8 @@ pub struct Cuts {
     entries: Mutex<Vec<Entry>>,
     has_any: AtomicBool,
     next: AtomicU64,
+    /// Clients of connections that hang.
+    hung: Mutex<Vec<SocketAddr>>,
     /// Connections whose parser still understands them.
     pub(super) followed: AtomicU64,
 }
@@ -72,7 +76,7 @@ impl Cuts {
     }
 
     /// `None` when there is one of that name.
-    pub fn add(&self, cut: &Cut) -> Option<CutView> {
+    pub fn add(&self, cut: &Cut, lease: Option<String>) -> Option<CutView> {
         let cut = cut.clone().named();
         let mut entries = lock(&self.entries);
         if entries.iter().any(|entry| entry.cut.name == cut.name) {
@@ -84,6 +88,7 @@ impl Cuts {
             seen: 0,
             chosen: 0,
             fired: 0,
+            lease,
         };
         let view = self.view(&entry);
         entries.push(entry);
@@ -96,17 +101,22 @@ impl Cuts {
         entries.iter().map(|entry| self.view(entry)).collect()
     }
 
-    pub fn remove(&self, name: &str) -> Option<CutView> {
+    /// The clients whose connections hang at one of the removed cuts, or at one that was removed before.
+    pub fn remove(&self, which: impl Fn(&CutView) -> bool) -> Vec<SocketAddr> {
         let mut entries = lock(&self.entries);
-        let index = entries.iter().position(|entry| entry.cut.name == name)?;
-        let entry = entries.remove(index);
+        let had = entries.len();
+        entries.retain(|entry| !which(&self.view(entry)));
         self.has_any.store(!entries.is_empty(), Ordering::Release);
-        Some(self.view(&entry))
+        let can_hang = entries.iter().any(|entry| entry.cut.can_hang());
+        if entries.len() == had || can_hang {
+            return Vec::new();
+        }
+        std::mem::take(&mut lock(&self.hung))
     }
 
-    pub fn remove_all(&self) {
-        lock(&self.entries).clear();
-        self.has_any.store(false, Ordering::Release);
+    /// The connection of this client hangs at a cut.
+    pub fn hangs(&self, client: SocketAddr) {
+        lock(&self.hung).push(client);
     }
 
     pub(super) fn has_any(&self) -> bool {
@@ -158,6 +168,7 @@ impl Cuts {
             cut: entry.cut.clone(),
             seen: entry.seen,
             fired: entry.fired,
+            lease: entry.lease.clone(),
             connections_followed: self.followed.load(Ordering::Relaxed),
         }
     }
@@ -182,8 +193,8 @@ mod tests {
             key: Some("sku".into()),
             ..Cut::next(Protocol::Resp, "EVALSHA", Action::Close)
         };
-        assert!(cuts.add(&cut).is_some());
-        assert!(cuts.add(&cut).is_none(), "the name is taken");
+        assert!(cuts.add(&cut, None).is_some());
+        assert!(cuts.add(&cut, None).is_none(), "the name is taken");
         let mut chosen = Vec::new();
         for _ in 0..5 {
             assert_eq!(cuts.choose(Moment::Request, b"EVALSHA", b"other"), None);
@@ -191,8 +202,9 @@ mod tests {
             chosen.push(cuts.choose(Moment::Request, b"evalsha", b"sku").is_some());
         }
         assert_eq!(chosen, [false, false, true, true, false]);
-        let view = cuts.remove(&cut.name).unwrap();
+        let view = cuts.list().remove(0);
         assert_eq!((view.seen, view.fired), (5, 0));
+        cuts.remove(|_| true);
         assert!(!cuts.has_any());
     }
 
@@ -205,7 +217,7 @@ mod tests {
                 name: name.into(),
                 ..Cut::next(Protocol::Mysql, "COMMIT", lost)
             };
-            cuts.add(&cut).unwrap();
+            cuts.add(&cut, None).unwrap();
         }
         assert!(cuts.awaits_reply(b"COMMIT", b""));
         let (id, _) = cuts.choose(Moment::Reply, b"COMMIT", b"").unwrap();

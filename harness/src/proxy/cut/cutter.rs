@@ -38,6 +38,8 @@ enum Dialect {
 pub struct Passed<'c> {
     /// To be forwarded now.
     pub bytes: Cow<'c, [u8]>,
+    /// Of the chunk and of what was held before it, bytes that never pass.
+    pub lost_bytes: usize,
     /// To be done when they have been.
     pub then: Option<Then>,
     /// To be sent to the server over a connection of their own, after so many milliseconds.
@@ -57,8 +59,10 @@ impl Dialect {
 
 impl<'c> Passed<'c> {
     fn part(chunk: &'c [u8], passing: Passing) -> Self {
+        let until = passing.until.unwrap_or(chunk.len());
         Self {
-            bytes: Cow::Borrowed(&chunk[..passing.until.unwrap_or(chunk.len())]),
+            bytes: Cow::Borrowed(&chunk[..until]),
+            lost_bytes: chunk.len() - until,
             then: passing.then,
             late: Vec::new(),
         }
@@ -67,10 +71,11 @@ impl<'c> Passed<'c> {
     fn changed(chunk: &'c [u8], changed: Option<Changed>) -> Self {
         match changed {
             None => Self::whole(chunk),
-            Some(Changed { bytes, then, late }) => Self {
-                bytes: Cow::Owned(bytes),
-                then,
-                late,
+            Some(changed) => Self {
+                bytes: Cow::Owned(changed.bytes),
+                lost_bytes: changed.lost_bytes,
+                then: changed.then,
+                late: changed.late,
             },
         }
     }
@@ -84,15 +89,15 @@ impl<'c> Passed<'c> {
 }
 
 impl Cutter {
-    /// `is_fresh`: the connection has carried nothing yet. `None` when its link has no protocol.
-    pub fn of(cuts: &Arc<Cuts>, is_fresh: bool) -> Option<Self> {
-        let dialect = match (cuts.protocol()?, is_fresh) {
-            (Protocol::Resp, true) => Dialect::Resp(Box::new(Ordered::of(Resp::default()))),
-            (Protocol::Resp, false) => Dialect::Opaque,
-            (Protocol::Mysql, true) => Dialect::Mysql(Box::new(Ordered::of(Mysql::default()))),
-            (Protocol::Mysql, false) => Dialect::Mysql(Box::new(Ordered::of(Mysql::joining()))),
-            (Protocol::Remoting, true) => Dialect::Remoting(Box::default()),
-            (Protocol::Remoting, false) => Dialect::Remoting(Box::new(Remoting::joining())),
+    /// `is_fresh`: the connection has carried nothing yet.
+    pub fn of(cuts: &Arc<Cuts>, is_fresh: bool) -> Self {
+        let dialect = match (cuts.protocol(), is_fresh) {
+            (Some(Protocol::Resp), true) => Dialect::Resp(Box::new(Ordered::of(Resp::default()))),
+            (Some(Protocol::Resp), false) | (None, _) => Dialect::Opaque,
+            (Some(Protocol::Mysql), _) => {
+                Dialect::Mysql(Box::new(Ordered::of(Mysql::of(is_fresh))))
+            }
+            (Some(Protocol::Remoting), _) => Dialect::Remoting(Box::new(Remoting::of(is_fresh))),
         };
         let mut cutter = Self {
             dialect,
@@ -101,13 +106,16 @@ impl Cutter {
             is_cut: false,
         };
         cutter.count(cutter.dialect.is_following());
-        Some(cutter)
+        cutter
     }
 
     /// A chunk has come from `stream`'s sender. Chunks must be told in the order in which they are forwarded.
     pub fn pass<'c>(&mut self, stream: Stream, chunk: &'c [u8]) -> Passed<'c> {
         if self.is_cut {
-            return Passed::default();
+            return Passed {
+                lost_bytes: chunk.len(),
+                ..Passed::default()
+            };
         }
         let cuts = &self.cuts;
         let is_client = stream == Stream::Upstream;
@@ -127,6 +135,11 @@ impl Cutter {
         self.count(self.dialect.is_following());
         self.is_cut = passed.then.is_some();
         passed
+    }
+
+    /// Whether nothing passes any more.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// `stream`'s sender has closed: what was held of an unfinished message.

@@ -11,6 +11,7 @@
 mod cuts;
 pub mod cutter;
 pub mod mysql;
+mod of_link;
 mod ordered;
 pub mod point;
 pub mod remoting;
@@ -18,7 +19,7 @@ pub mod resp;
 
 pub use cuts::Cuts;
 pub use cutter::{Cutter, Passed};
-pub use point::{Action, Cut, CutView, Protocol, Then};
+pub use point::{Action, Cut, CutView, FollowRequest, Protocol, Then};
 
 /// Bytes that are not the protocol's, or a part of it that is not followed (a subscription, TLS). A parser that
 /// said so must not be fed again.

@@ -17,6 +17,24 @@ pub enum Protocol {
     Remoting,
 }
 
+impl Protocol {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resp => "resp",
+            Self::Mysql => "mysql",
+            Self::Remoting => "remoting",
+        }
+    }
+}
+
+/// `PUT /proxies/{p}/protocol`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FollowRequest {
+    /// `null`: the link's bytes mean nothing.
+    pub protocol: Option<Protocol>,
+}
+
 /// How a connection ends at a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -86,6 +104,9 @@ pub struct CutView {
     /// Open connections of the link on which it can fire. Those that were opened before the link had a protocol, and
     /// those that became unintelligible, are not among them.
     pub connections_followed: u64,
+    /// The lease that removes the cut when it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
 }
 
 impl Cut {
@@ -101,6 +122,11 @@ impl Cut {
             action,
         }
         .named()
+    }
+
+    /// Whether connections can hang at it.
+    pub(super) fn can_hang(&self) -> bool {
+        matches!(self.action, Action::LoseReply { then: Then::Hang })
     }
 
     #[must_use]

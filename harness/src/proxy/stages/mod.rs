@@ -25,6 +25,12 @@ pub trait Stage: Debug + Send {
 
     fn take(&mut self, piece: Piece, exit: &mut Exit<'_>);
 
+    /// Takes bytes that nothing waits before. Answers whether all may go on as they are, at once.
+    fn take_bytes(&mut self, bytes: &[u8], exit: &mut Exit<'_>) -> bool {
+        self.take(Piece::Bytes(bytes.to_vec()), exit);
+        false
+    }
+
     /// Bytes that may wait at the exit before the stage takes no more: a slow link must push back on a
     /// fast sender.
     fn room_bytes(&self) -> usize {
@@ -120,6 +126,7 @@ pub mod bench {
                     Piece::Reset => "reset".to_owned(),
                     Piece::Cut => "cut".to_owned(),
                     Piece::Close => "close".to_owned(),
+                    Piece::ResetClient => "reset client".to_owned(),
                 });
             }
             out.join(" ")

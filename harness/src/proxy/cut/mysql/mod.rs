@@ -63,10 +63,12 @@ enum Phase {
 }
 
 impl Mysql {
-    /// For a connection that is logged in already. Statements that were prepared before have no word.
-    pub fn joining() -> Self {
+    /// Joins a connection that is not fresh. Statements that were prepared before have no word.
+    pub fn of(is_fresh: bool) -> Self {
         let mut mysql = Self::default();
-        mysql.session.phase = Phase::Joining;
+        if !is_fresh {
+            mysql.session.phase = Phase::Joining;
+        }
         mysql
     }
 }
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn joins_at_a_whole_command() {
-        let mut mysql = Mysql::joining();
+        let mut mysql = Mysql::of(false);
         mysql.server_sent(b"rest of a reply", |_| panic!()).unwrap();
         mysql.client_sent(b"rest of a query", |_| panic!()).unwrap();
         assert!(!mysql.is_following());

@@ -49,14 +49,19 @@ enum Awaited {
 pub(super) struct Changed {
     /// Everything that passes.
     pub bytes: Vec<u8>,
+    /// What never does.
+    pub lost_bytes: usize,
     pub then: Option<Then>,
     /// Frames that go their own way, and after how many milliseconds.
     pub late: Vec<(u64, Vec<u8>)>,
 }
 
 impl Remoting {
-    /// For a connection whose beginning was missed.
-    pub fn joining() -> Self {
+    /// Joins a connection that is not fresh.
+    pub fn of(is_fresh: bool) -> Self {
+        if is_fresh {
+            return Self::default();
+        }
         Self {
             client: Frames::joining(),
             server: Frames::joining(),
@@ -112,7 +117,10 @@ impl Remoting {
         let rewound = self.pulled(frame, header, &word, cuts);
         let frame = rewound.as_deref().unwrap_or(frame);
         match cuts.choose(Moment::Request, word.as_bytes(), b"") {
-            Some((id, Action::Drop)) => return cuts.fired(id),
+            Some((id, Action::Drop)) => {
+                changed.lost_bytes += frame.len();
+                return cuts.fired(id);
+            }
             Some((id, Action::Delay { delay_ms })) if header.is_one_way() => {
                 cuts.fired(id);
                 return changed.late.push((delay_ms, frame.to_vec()));
@@ -178,6 +186,7 @@ impl Remoting {
         match (choose(&word), pull) {
             (Some((id, Action::LoseReply { then })), _) => {
                 cuts.fired(id);
+                changed.lost_bytes += frame.len();
                 changed.then = Some(then);
                 return;
             }
