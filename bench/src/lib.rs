@@ -8,6 +8,7 @@ pub mod cli;
 mod machine;
 mod measure;
 mod plot;
+pub mod proxy;
 pub mod request;
 mod result;
 pub mod server;

@@ -6,7 +6,7 @@ mod goose;
 mod k6;
 mod lines;
 mod oha;
-mod program;
+pub mod program;
 #[cfg(test)]
 mod recorded;
 mod vegeta;
