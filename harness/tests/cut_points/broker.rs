@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::servers::broker;
+use crate::broker_server::broker;
 use crate::{Fixture, LINK, SOON, link_to};
 
 const SEND: u16 = 10;

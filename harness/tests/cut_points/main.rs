@@ -6,6 +6,8 @@
 )]
 
 mod broker;
+#[path = "../servers/broker.rs"]
+mod broker_server;
 mod mysql;
 mod redis;
 #[allow(dead_code, reason = "other tests use the rest")]
