@@ -114,7 +114,7 @@ impl ProxyComparison {
 pub fn compare(settings: Settings) -> io::Result<ProxyComparison> {
     let scratch = Scratch::new()?;
     let redis = Redis::start(&scratch)?;
-    let mut ways: Vec<WayFigures> = Way::ALL.map(|way| inventory(way)).into();
+    let mut ways: Vec<WayFigures> = Way::ALL.map(inventory).into();
     for turn in 1..=settings.repeats {
         eprintln!("bench: proxies, turn {turn} of {}", settings.repeats);
         for (way, figures) in Way::ALL.iter().zip(&mut ways) {
