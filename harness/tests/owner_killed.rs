@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use flashdrill::environment::sweep;
+use flashdrill::environment::{Setting, Swept, sweep};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -22,7 +22,9 @@ const LOGS: &str = "FLASHDRILL_TEST_OWNER_LOGS";
 #[ignore = "run by the tests below"]
 async fn owner() {
     if let Some(logs) = std::env::var_os(LOGS) {
-        flashdrill::cli::up::run(logs.into()).await.unwrap();
+        flashdrill::cli::up::run(logs.into(), Setting::default())
+            .await
+            .unwrap();
     }
 }
 
@@ -62,6 +64,10 @@ fn start_owner(logs: &Path) -> Owner {
     }
 }
 
+fn swept() -> Swept {
+    tokio::runtime::Runtime::new().unwrap().block_on(sweep())
+}
+
 /// Gone, or a zombie that nobody has reaped.
 fn is_dead(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -92,12 +98,12 @@ fn kill_9_of_the_owner_leaves_nothing() {
     assert!(owner.pids.iter().all(|pid| !is_dead(*pid)) && owner.scratch.is_dir());
 
     // A live owner's run is not touched.
-    sweep();
+    swept();
     assert!(owner.pids.iter().all(|pid| !is_dead(*pid)) && owner.scratch.is_dir());
 
     owner.child.kill().unwrap();
     owner.child.wait().unwrap();
-    let swept = sweep();
+    let swept = swept();
     println!("{swept:?}");
     let name = owner
         .scratch

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::{
-    EnvironmentError, Service, ServiceOptions, Stack, StackOptions, links,
+    EnvironmentError, Service, ServiceOptions, Setting, Stack, StackOptions, links,
 };
 use redis::cmd;
 use sqlx::{Connection, MySqlConnection};
@@ -30,6 +30,7 @@ async fn start(test: &str) -> Stack {
         name: test.to_owned(),
         keep_logs_in: logs(test),
         progress,
+        setting: Setting::default(),
     };
     let stack = Stack::start(&options).await.expect("the stack starts");
     assert_can_be_spawned(&stack, &options);

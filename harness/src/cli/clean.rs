@@ -3,8 +3,8 @@
 use crate::environment::{Swept, sweep};
 
 /// Sweeps and says what was done.
-pub fn run() -> Swept {
-    let swept = sweep();
+pub async fn run() -> Swept {
+    let swept = sweep().await;
     for process in &swept.killed {
         println!("killed {process}");
     }

@@ -12,6 +12,7 @@ use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
 use crate::drill::resolve::{Choices, load_plan};
 use crate::drill::{catalogue, run};
+use crate::environment::Setting;
 
 #[derive(Debug, Subcommand)]
 pub enum DrillCommand {
@@ -53,6 +54,8 @@ pub struct RunArgs {
     /// Where the run folder is made.
     #[arg(long, default_value = "results")]
     results: PathBuf,
+    #[command(flatten)]
+    setting: Setting,
 }
 
 impl RunArgs {
@@ -119,10 +122,10 @@ async fn run_all(args: &RunArgs) -> Exit {
         Ok(plans) => plans,
         Err(exit) => return exit,
     };
-    if let Err(exit) = session::accept(&plans) {
+    if let Err(exit) = session::accept(&plans, args.setting) {
         return exit;
     }
-    let session = match Session::start(&args.results, args.fit()).await {
+    let session = match Session::start(&args.results, args.setting, args.fit()).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };

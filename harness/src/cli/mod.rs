@@ -16,6 +16,8 @@ pub mod up;
 
 use clap::{Parser, Subcommand};
 
+use crate::environment::Setting;
+
 pub use exit::Exit;
 
 const AFTER_HELP: &str = "\
@@ -51,13 +53,15 @@ enum Command {
         /// Folder that keeps the servers' logs.
         #[arg(long, default_value = "results/stack-logs")]
         logs: std::path::PathBuf,
+        #[command(flatten)]
+        setting: Setting,
     },
     /// List what can be broken; break and heal a stack that `up` keeps.
     #[command(subcommand)]
     Fault(fault::FaultCommand),
     /// Show what runs, and what is broken in it now.
     Ps,
-    /// Remove what killed runs left: processes and scratch folders whose owner is gone.
+    /// Remove what killed runs left: processes, containers and scratch folders whose owner is gone.
     Clean,
 }
 
@@ -103,14 +107,14 @@ async fn dispatch(command: Command) -> Exit {
         Command::Check(args) => check::run(&args),
         Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
-        Command::Up { logs } => match up::run(logs).await {
+        Command::Up { logs, setting } => match up::run(logs, setting).await {
             Ok(()) => Exit::Pass,
             Err(error) => Exit::unavailable(&error),
         },
         Command::Fault(command) => fault::run(command).await,
         Command::Ps => ps::run().await,
         Command::Clean => {
-            clean::run();
+            clean::run().await;
             Exit::Pass
         }
     }

@@ -8,6 +8,7 @@ use super::exit::Exit;
 use super::session::{self, Session};
 use crate::drill::catalogue;
 use crate::drill::fit::Fit;
+use crate::environment::Setting;
 use crate::prove::{self, Order};
 
 #[derive(Debug, ClapArgs)]
@@ -29,6 +30,8 @@ pub struct Args {
     /// Where run folders and the table are written.
     #[arg(long, default_value = "results")]
     results: PathBuf,
+    #[command(flatten)]
+    setting: Setting,
 }
 
 pub async fn run(args: Args) -> Exit {
@@ -56,10 +59,10 @@ pub async fn run(args: Args) -> Exit {
         Ok(jobs) => jobs,
         Err(error) => return Exit::usage(&error),
     };
-    if let Err(exit) = session::accept(jobs.iter().map(|job| &job.plan)) {
+    if let Err(exit) = session::accept(jobs.iter().map(|job| &job.plan), args.setting) {
         return exit;
     }
-    let session = match Session::start(&args.results, Fit::AsWritten).await {
+    let session = match Session::start(&args.results, args.setting, Fit::AsWritten).await {
         Ok(session) => session,
         Err(exit) => return exit,
     };

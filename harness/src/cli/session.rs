@@ -11,9 +11,10 @@ use crate::drill::fit::Fit;
 use crate::drill::narrate::Narrate;
 use crate::drill::plan::Plan;
 use crate::drill::run::Bench;
-use crate::environment::{Stack, StackOptions};
+use crate::environment::{Setting, Stack, StackOptions};
 use crate::faults::{self, Need};
 use crate::journeys::leave_ctrl_c_alone;
+use crate::proxy::ProxyKind;
 
 pub struct Session {
     pub stack: Arc<Stack>,
@@ -26,7 +27,7 @@ impl Session {
     ///
     /// # Errors
     /// The exit code, after the reason was printed.
-    pub async fn start(results: &Path, fit: Fit) -> Result<Self, Exit> {
+    pub async fn start(results: &Path, setting: Setting, fit: Fit) -> Result<Self, Exit> {
         let narrate: Arc<dyn Narrate> = Arc::new(Terminal::new());
         let bin_dir = bin_dir().map_err(|error| Exit::internal(&error))?;
         let logs = results.join("stack-logs");
@@ -35,6 +36,7 @@ impl Session {
             name: "drill".to_owned(),
             keep_logs_in: logs,
             progress: Arc::new(move |line: &str| watcher.say(line)),
+            setting,
         };
         leave_ctrl_c_alone();
         let mut word = StopWord::listen().map_err(|error| Exit::internal(&error))?;
@@ -67,11 +69,12 @@ impl Session {
     }
 }
 
-/// Refuses drills whose faults need what there is not, before anything starts.
+/// Refuses drills whose faults need what there is not in this setting, before anything starts.
 ///
 /// # Errors
 /// The exit code, after every such fault was named.
-pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>) -> Result<(), Exit> {
+pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>, setting: Setting) -> Result<(), Exit> {
+    let has = |need| has(setting, need);
     let mut refused = None;
     for plan in plans {
         for unmet in faults::unmet(&plan.faults, has) {
@@ -82,9 +85,10 @@ pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>) -> Result<(), Exit>
 }
 
 /// What the environment of a session offers to faults.
-fn has(need: Need) -> bool {
+fn has(setting: Setting, need: Need) -> bool {
     match need {
-        Need::BuiltInProxy | Need::OwnServers => true,
+        Need::OwnServers => true,
+        Need::BuiltInProxy => setting.proxy() == ProxyKind::BuiltIn,
         Need::Failpoints => false,
         Need::Root => nix::unistd::geteuid().is_root(),
     }

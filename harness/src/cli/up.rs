@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::stop_word::StopWord;
-use crate::environment::{EnvironmentError, Stack, StackOptions};
+use crate::environment::{EnvironmentError, Setting, Stack, StackOptions};
 use crate::live::{self, Board, Control};
 use crate::target::Target;
 use crate::target::template::Variables;
@@ -15,12 +15,13 @@ use crate::target::template::Variables;
 ///
 /// # Errors
 /// The stack did not start.
-pub async fn run(keep_logs_in: PathBuf) -> Result<(), EnvironmentError> {
+pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<(), EnvironmentError> {
     let progress = Arc::new(|line: &str| eprintln!("{line}"));
     let options = StackOptions {
         name: "up".to_owned(),
         keep_logs_in,
         progress,
+        setting,
     };
     let mut word = StopWord::listen()?;
     let stack = tokio::select! {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
+use super::engine::EngineError;
 use super::server::{Ending, LogTail};
 use crate::proxy::ProxyError;
 
@@ -15,7 +16,7 @@ pub struct MissingProgram {
 
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
-    #[error("missing programs:{}\ninstall them with: apt-get install {}{}", missing_lines(.programs), packages(.programs), jars_line(.jars.as_deref()))]
+    #[error("missing programs:{}\ninstall them with: apt-get install {}{}\nor run the servers in containers: --env container", missing_lines(.programs), packages(.programs), jars_line(.jars.as_deref()))]
     MissingPrograms {
         programs: Vec<MissingProgram>,
         /// Folder that should hold the RocketMQ jars, when they are missing too.
@@ -23,6 +24,12 @@ pub enum EnvironmentError {
     },
     #[error("no RocketMQ jars in {}: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ", .dir.display())]
     MissingJars { dir: PathBuf },
+    #[error(
+        "no toxiproxy-server on the search path: compose/install-toxiproxy.sh installs it, and --proxy built-in does without"
+    )]
+    NoToxiproxy,
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     #[error("cannot {action} {}: {source}", .path.display())]
     File {
         action: &'static str,

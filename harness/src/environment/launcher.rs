@@ -1,5 +1,5 @@
-//! The native launcher: child processes in groups of their own, tied to this process's life, and
-//! recorded in the run's registry.
+//! Starts the servers of one run, where they are to run: as child processes in groups of their own, tied to this
+//! process's life, or as containers. All are recorded in the run's registry.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -8,20 +8,47 @@ use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread;
 
+use super::engine::{Engine, Image};
 use super::error::EnvironmentError;
 use super::procfs::ProcessId;
-use super::programs::{MysqlServer, Programs};
+use super::programs::{self, MysqlServer, Programs};
 use super::run_folder::RunFolder;
 use super::server::Program;
 use super::sweep::kill_group;
 
-/// Starts processes for one run.
+/// Where the official image has it; used when an image does not say.
+const ROCKETMQ_HOME: &str = "/home/rocketmq/rocketmq-5.3.3";
+
+/// Where the stack's servers run; services are always processes.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Native(Programs),
+    Containers(Engine),
+}
+
+impl Place {
+    /// # Errors
+    /// Missing programs.
+    pub fn native() -> Result<Self, EnvironmentError> {
+        Ok(Self::Native(Programs::find()?))
+    }
+}
+
+/// What a program is started from.
+#[derive(Debug)]
+pub(crate) enum Runnable<'l> {
+    Program(&'l Path),
+    Image(&'l Engine, &'l Image),
+}
+
 #[derive(Debug)]
 pub(crate) struct Launcher {
-    pub programs: Programs,
     pub folder: RunFolder,
     /// Where the logs of all components go; outlives the scratch folder.
     logs: PathBuf,
+    pub place: Place,
+    /// Ties a process's life to ours; without it only the sweep finds what a kill -9 leaves.
+    setpriv: Option<PathBuf>,
     spawner: mpsc::Sender<Job>,
 }
 
@@ -32,9 +59,8 @@ struct Job {
 
 impl Launcher {
     /// # Errors
-    /// Missing programs; a folder that cannot be made.
-    pub fn new(name: &str, logs: &Path) -> Result<Self, EnvironmentError> {
-        let programs = Programs::find()?;
+    /// A folder that cannot be made.
+    pub fn new(name: &str, logs: &Path, place: Place) -> Result<Self, EnvironmentError> {
         std::fs::create_dir_all(logs)
             .map_err(|source| super::run_folder::file_error("create", logs, source))?;
         let folder = RunFolder::create(name)?;
@@ -44,9 +70,10 @@ impl Launcher {
             source,
         })?;
         Ok(Self {
-            programs,
             folder,
             logs: logs.to_owned(),
+            place,
+            setpriv: programs::setpriv(),
             spawner,
         })
     }
@@ -55,28 +82,53 @@ impl Launcher {
         self.logs.join(format!("{component}.log"))
     }
 
-    pub fn path_of<'p>(&'p self, program: &'p Program) -> &'p Path {
-        match program {
-            Program::Redis => &self.programs.redis_server,
-            Program::Mysql => match &self.programs.mysql {
-                MysqlServer::MariaDb { server, .. } | MysqlServer::Mysql { server } => server,
-            },
-            Program::Java => &self.programs.java,
+    /// # Errors
+    /// A program that this machine lacks.
+    pub fn runnable<'l>(&'l self, program: &'l Program) -> Result<Runnable<'l>, EnvironmentError> {
+        let programs = match (&self.place, program) {
+            (_, Program::Path(path)) => return Ok(Runnable::Program(path)),
+            (Place::Native(programs), _) => programs,
+            (Place::Containers(engine), _) => {
+                let image = engine.image(program);
+                let image = image.expect("the engine was asked for the images of all servers");
+                return Ok(Runnable::Image(engine, image));
+            }
+        };
+        Ok(Runnable::Program(match program {
+            Program::Redis => &programs.redis_server,
+            Program::Mysql => programs.mysql.server(),
+            Program::Java => &programs.java,
+            Program::Toxiproxy => programs.toxiproxy()?,
             Program::Path(path) => path,
-        }
+        }))
     }
 
     /// What makes the system tables where the server does not do it itself.
     pub fn mariadb_install(&self) -> Option<&Path> {
-        match &self.programs.mysql {
-            MysqlServer::MariaDb { install, .. } => Some(install),
-            MysqlServer::Mysql { .. } => None,
+        match &self.place {
+            Place::Native(Programs {
+                mysql: MysqlServer::MariaDb { install, .. },
+                ..
+            }) => Some(install),
+            _ => None,
+        }
+    }
+
+    /// The folder of RocketMQ's jars, where its program runs.
+    pub fn rocketmq_jars(&self) -> PathBuf {
+        match &self.place {
+            Place::Native(programs) => programs.rocketmq_jars.clone(),
+            Place::Containers(engine) => {
+                let image = engine.image(&Program::Java);
+                let home = image.and_then(|image| image.variable("ROCKETMQ_HOME"));
+                Path::new(home.unwrap_or(ROCKETMQ_HOME)).join("lib")
+            }
         }
     }
 
     /// A command that dies with this process, where `setpriv` can arrange that.
     pub fn command(&self, program: &Path) -> Command {
-        match &self.programs.setpriv {
+        match &self.setpriv {
             Some(setpriv) => {
                 let mut command = Command::new(setpriv);
                 command.args(["--pdeathsig", "KILL", "--"]).arg(program);
@@ -107,19 +159,16 @@ impl Launcher {
                 program: program.to_owned(),
                 source,
             })?;
-        if let Err(error) = self.record(component, child.id()) {
+        // It is our child and not waited for: even when it died at once its entry in /proc stands.
+        let recorded = ProcessId::of(child.id())
+            .map_err(|e| EnvironmentError::step(component, "reading its process entry", e))
+            .and_then(|id| self.folder.record(component, id));
+        if let Err(error) = recorded {
             kill_group(child.id());
             let _ = child.wait();
             return Err(error);
         }
         Ok(child)
-    }
-
-    fn record(&self, component: &str, pid: u32) -> Result<(), EnvironmentError> {
-        // It is our child and not waited for: even when it died at once its entry in /proc stands.
-        let id = ProcessId::of(pid)
-            .map_err(|e| EnvironmentError::step(component, "reading its process entry", e))?;
-        self.folder.record(component, id)
     }
 }
 

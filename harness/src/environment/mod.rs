@@ -1,11 +1,13 @@
-//! The stack under the drill: Redis Cluster, RocketMQ and MySQL as native processes behind the fault
-//! proxy, and the service beside them.
+//! The stack under the drill: Redis Cluster, RocketMQ and MySQL as native processes or containers behind
+//! the fault proxy, and the service beside them.
 //!
-//! Owns processes, ports, scratch folders and the registry that lets a later start clean up. Knows
+//! Owns processes, containers, ports, scratch folders and the registry that lets a later start clean up. Knows
 //! nothing of load, drills or verdicts. No address other than loopback is ever used.
 
 mod config;
+mod engine;
 mod error;
+mod fault_proxy;
 mod launcher;
 pub mod links;
 mod mysql;
@@ -19,6 +21,7 @@ mod run_folder;
 mod runs;
 mod server;
 mod service;
+mod setting;
 mod stack;
 mod sweep;
 pub(crate) mod volume;
@@ -33,6 +36,7 @@ pub use rocketmq::RocketMq;
 pub use runs::{LiveRun, LiveServer, live_runs};
 pub use server::{Ending, LogTail, Server};
 pub use service::{Service, ServiceOptions};
+pub use setting::{Environment, Setting};
 pub use stack::{Progress, Stack, StackOptions};
 pub use sweep::{Swept, sweep};
 pub(crate) use write_limit::WriteLimit;

@@ -58,6 +58,11 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     Stat::read(&format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.state == ProcessState::Paused)
 }
 
+/// Whether one of the process's control groups is called `name`.
+pub(crate) fn is_in_control_group(pid: u32, name: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).is_ok_and(|groups| groups.contains(name))
+}
+
 /// CPU time of one thread of this process.
 pub(crate) fn thread_cpu_ms(thread_id: i32) -> Option<u64> {
     Stat::read(&format!("/proc/self/task/{thread_id}/stat"))

@@ -14,6 +14,10 @@ const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 /// The release whose folder in the cache is looked into.
 const ROCKETMQ_FOLDER: &str = "flashdrill/rocketmq-5.3.3";
 
+/// Where `make` puts programs that no package has, in the cache.
+const TOOLS: &str = "flashdrill/tools/bin";
+const TOXIPROXY: &str = "toxiproxy-server";
+
 /// How an empty data folder is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MysqlServer {
@@ -21,14 +25,22 @@ pub(crate) enum MysqlServer {
     Mysql { server: PathBuf },
 }
 
+impl MysqlServer {
+    pub fn server(&self) -> &Path {
+        match self {
+            Self::MariaDb { server, .. } | Self::Mysql { server } => server,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     pub redis_server: PathBuf,
     pub mysql: MysqlServer,
     pub java: PathBuf,
-    /// Ties a server's life to ours; without it only the sweep finds what a kill -9 leaves.
-    pub setpriv: Option<PathBuf>,
     pub rocketmq_jars: PathBuf,
+    /// Missed only where it is asked for.
+    toxiproxy: Option<PathBuf>,
 }
 
 impl Programs {
@@ -73,31 +85,53 @@ impl Programs {
             redis_server: redis_server.clone(),
             mysql: mysql.clone(),
             java: java.clone(),
-            setpriv: find("setpriv"),
             rocketmq_jars: jars,
+            toxiproxy: find(TOXIPROXY),
         })
     }
+
+    /// # Errors
+    /// It is not installed.
+    pub fn toxiproxy(&self) -> Result<&Path, EnvironmentError> {
+        self.toxiproxy
+            .as_deref()
+            .ok_or(EnvironmentError::NoToxiproxy)
+    }
+}
+
+pub(crate) fn setpriv() -> Option<PathBuf> {
+    let folders = search_folders();
+    folders
+        .iter()
+        .map(|f| f.join("setpriv"))
+        .find(|p| p.is_file())
 }
 
 fn search_folders() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
     folders.extend(SYSTEM_FOLDERS.map(PathBuf::from));
+    folders.push(cache_folder().join(TOOLS));
     folders
 }
 
 /// `$FLASHDRILL_ROCKETMQ`, else a folder of the user's cache that `make deps` fills.
 fn rocketmq_folder() -> PathBuf {
-    let set = |name| env::var_os(name).filter(|value: &OsString| !value.is_empty());
     if let Some(folder) = set("FLASHDRILL_ROCKETMQ") {
         return folder.into();
     }
+    cache_folder().join(ROCKETMQ_FOLDER)
+}
+
+/// The user's.
+fn cache_folder() -> PathBuf {
     let cache = set("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || set("HOME").map(|home| Path::new(&home).join(".cache"));
-    cache
-        .or_else(home)
-        .unwrap_or_else(env::temp_dir)
-        .join(ROCKETMQ_FOLDER)
+    cache.or_else(home).unwrap_or_else(env::temp_dir)
+}
+
+fn set(variable: &str) -> Option<OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
 }
 
 fn has_broker(folder: &Path) -> bool {
@@ -136,7 +170,8 @@ mod tests {
             "missing programs:\n  redis-server (Debian package redis-server)\
              \n  mariadbd or mysqld (Debian package mariadb-server)\
              \ninstall them with: apt-get install mariadb-server redis-server\
-             \nno RocketMQ jars in /no/jars: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ"
+             \nno RocketMQ jars in /no/jars: run `make deps`, or name their folder in FLASHDRILL_ROCKETMQ\
+             \nor run the servers in containers: --env container"
         );
     }
 
@@ -159,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_servers_outside_the_users_path_and_does_without_setpriv() {
+    fn finds_servers_outside_the_users_path_and_does_without_toxiproxy() {
         let first = folder_with("first", &["java", "rocketmq-broker-5.3.3.jar"]);
         let second = folder_with("second", &["redis-server", "mysqld"]);
         let found = Programs::find_in(&[first.clone(), second.clone()], first.clone()).unwrap();
@@ -172,6 +207,9 @@ mod tests {
                 server: second.join("mysqld")
             }
         );
-        assert_eq!(found.setpriv, None);
+        assert!(matches!(
+            found.toxiproxy(),
+            Err(EnvironmentError::NoToxiproxy)
+        ));
     }
 }

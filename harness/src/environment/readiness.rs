@@ -74,14 +74,14 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use super::super::launcher::Launcher;
+    use super::super::launcher::{Launcher, Place};
     use super::super::server::{Program, ServerSpec};
     use super::*;
 
     /// Starts a real server and waits for it in vain.
     async fn failure(test: &str, program: &str, args: &[String], port: u16) -> EnvironmentError {
         let logs = std::env::temp_dir().join(format!("flashdrill-{test}-{}", std::process::id()));
-        let launcher = Arc::new(Launcher::new(test, &logs).unwrap());
+        let launcher = Arc::new(Launcher::new(test, &logs, Place::native().unwrap()).unwrap());
         let spec = ServerSpec {
             component: "redis-9".to_owned(),
             program: Program::Path(PathBuf::from(program)),

@@ -88,6 +88,12 @@ impl RunFolder {
         &self.path
     }
 
+    /// Unique on this machine while the run lives.
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// A subfolder for one component.
     pub fn make(&self, component: &str) -> Result<PathBuf, EnvironmentError> {
         let path = self.path.join(component);

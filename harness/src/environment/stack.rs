@@ -10,18 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures_util::future::join_all;
 
 use super::error::EnvironmentError;
-use super::launcher::Launcher;
+use super::fault_proxy::FaultProxy;
+use super::launcher::{Launcher, Place};
 use super::links::ServiceLinks;
 use super::mysql::{self, Mysql, MysqlReplica};
 use super::redis_cluster::RedisCluster;
 use super::rocketmq::RocketMq;
 use super::server::Server;
+use super::setting::Setting;
 use super::{procfs, sweep};
-use crate::proxy::{ProxyClient, ProxyServer};
+use crate::proxy::ProxyClient;
 use crate::target::template::Variables;
-
-/// Seed of the proxy's dice until a drill's faults bring their own.
-const PROXY_SEED: u64 = 0;
 
 /// Told what is going on, in one line a time.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
@@ -34,6 +33,7 @@ pub struct StackOptions {
     /// Logs of all servers are written here and stay.
     pub keep_logs_in: PathBuf,
     pub progress: Progress,
+    pub setting: Setting,
 }
 
 impl fmt::Debug for StackOptions {
@@ -41,6 +41,7 @@ impl fmt::Debug for StackOptions {
         f.debug_struct("StackOptions")
             .field("name", &self.name)
             .field("keep_logs_in", &self.keep_logs_in)
+            .field("setting", &self.setting)
             .finish_non_exhaustive()
     }
 }
@@ -55,7 +56,7 @@ pub struct Stack {
     pub rocketmq: RocketMq,
     /// Faults are put on the links through this.
     pub links: ProxyClient,
-    proxy: ProxyServer,
+    proxy: FaultProxy,
     versions: BTreeMap<String, String>,
     services: Mutex<Vec<Weak<Server>>>,
     service_links: tokio::sync::Mutex<BTreeMap<usize, Arc<ServiceLinks>>>,
@@ -63,22 +64,23 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts everything in parallel, behind the built-in proxy; ready and empty when it returns.
+    /// Starts everything in parallel, behind the fault proxy; ready and empty when it returns.
     ///
     /// # Errors
-    /// Missing programs (all at once), a server that died or was not ready in time (with the end
+    /// Missing programs or images (all at once), no engine, a server that died or was not ready in time (with the end
     /// of its log). Nothing is left running then.
     pub async fn start(options: &StackOptions) -> Result<Self, EnvironmentError> {
         let say = |line: &str| (options.progress)(line);
-        let swept = sweep::sweep();
+        let swept = sweep::sweep().await;
         if !swept.killed.is_empty() {
             say(&format!(
                 "killed leftovers of a dead run: {}",
                 swept.killed.join(", ")
             ));
         }
-        let launcher = Arc::new(Launcher::new(&options.name, &options.keep_logs_in)?);
-        let proxy = ProxyServer::start(0, PROXY_SEED)?;
+        let place = options.setting.place(say).await?;
+        let launcher = Arc::new(Launcher::new(&options.name, &options.keep_logs_in, place)?);
+        let proxy = FaultProxy::start(&launcher, options.setting.proxy()).await?;
         launcher.folder.record_proxy(proxy.address())?;
         let links = proxy.client();
         say("starting Redis Cluster, RocketMQ and MySQL");
@@ -188,28 +190,39 @@ impl Stack {
         self.mysql_replica.begin_anew(&self.mysql).await
     }
 
-    /// Product and version of every server, as they say themselves.
+    /// Product and version of every server, as they say themselves, and the environment they run in.
     pub fn versions(&self) -> BTreeMap<String, String> {
         self.versions.clone()
     }
 
     async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
-        let java = java_version(&self.launcher);
         let (redis, mysql, replica, rocketmq) = tokio::try_join!(
             self.redis.version(),
             self.mysql.version(),
             self.mysql_replica.mysql.version(),
             self.rocketmq.version()
         )?;
-        let proxy = self.links.version().await?;
-        let pairs = [
+        let proxy = self.proxy.version().await?;
+        let mut pairs = vec![
             ("redis", redis),
             ("mysql", mysql),
             ("mysql-replica", replica),
             ("rocketmq", rocketmq),
-            ("java", java),
-            ("proxy", format!("built-in, Toxiproxy API {proxy}")),
+            ("proxy", proxy),
         ];
+        match &self.launcher.place {
+            Place::Native(programs) => {
+                pairs.push(("environment", "native processes".to_owned()));
+                pairs.push(("java", java_version(&programs.java)));
+            }
+            Place::Containers(engine) => {
+                pairs.push((
+                    "environment",
+                    format!("containers, Docker {}", engine.version),
+                ));
+                pairs.push(("images", engine.image_names()));
+            }
+        }
         Ok(pairs
             .into_iter()
             .map(|(name, version)| (name.to_owned(), version))
@@ -219,7 +232,7 @@ impl Stack {
     /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `mysql-replica`,
     /// `rocketmq-namesrv`, `rocketmq-broker`, `service`, `proxy`, and `harness` (this process without the proxy).
     pub fn cpu_ms(&self) -> BTreeMap<String, u64> {
-        let proxy = procfs::thread_cpu_ms(self.proxy.thread_id()).unwrap_or(0);
+        let (proxy, within_us) = self.proxy.cpu_ms();
         let whole = procfs::cpu_ms(std::process::id()).unwrap_or(0);
         let pairs = [
             (
@@ -239,7 +252,7 @@ impl Stack {
                 self.services().iter().map(|service| service.cpu_ms()).sum(),
             ),
             ("proxy", proxy),
-            ("harness", whole.saturating_sub(proxy)),
+            ("harness", whole.saturating_sub(within_us)),
         ];
         pairs
             .into_iter()
@@ -255,8 +268,9 @@ impl Stack {
     /// Kills every server at once (nothing of theirs is kept) and removes the scratch folder.
     /// Calling it again does nothing.
     pub async fn stop(&self) {
-        // An error says that it is dead, which is what is wanted.
-        join_all(self.servers().iter().map(|server| server.kill())).await;
+        let servers = self.servers();
+        let all = servers.iter().chain(self.proxy.server());
+        join_all(all.map(|server| server.remove())).await;
         self.launcher.folder.remove();
     }
 
@@ -311,10 +325,8 @@ async fn told<T>(
 }
 
 /// `java -version` writes to standard error: `openjdk version "17.0.15" 2025-04-15`.
-fn java_version(launcher: &Launcher) -> String {
-    let output = Command::new(&launcher.programs.java)
-        .arg("-version")
-        .output();
+fn java_version(java: &Path) -> String {
+    let output = Command::new(java).arg("-version").output();
     let text = output
         .map(|o| String::from_utf8_lossy(&o.stderr).into_owned())
         .unwrap_or_default();

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, geteuid};
 
+use super::engine;
 use super::procfs::boot_id;
 use super::run_folder::{REGISTRY_FILE, Registry, runs_folder};
 use super::{volume, write_limit};
@@ -19,18 +20,21 @@ const UNREGISTERED_AGE: Duration = Duration::from_secs(60);
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// `component (pid)` of every process killed.
+    /// `component (pid)` of every process killed, `component (container)` of every container removed.
     pub killed: Vec<String>,
     /// Names of the run folders removed.
     pub removed: Vec<String>,
 }
 
-/// Sweeps the machine's run folders, as every start does.
-pub fn sweep() -> Swept {
+/// Sweeps the machine's containers and run folders, as every start does.
+pub async fn sweep() -> Swept {
+    // Containers first: they write into the folders.
+    let mut killed = engine::sweep().await;
     let swept = sweep_in(&runs_folder());
     // Once their processes are dead.
     write_limit::sweep_groups();
-    swept
+    killed.extend(swept.killed);
+    Swept { killed, ..swept }
 }
 
 fn sweep_in(runs: &Path) -> Swept {

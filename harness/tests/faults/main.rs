@@ -21,7 +21,7 @@ use std::time::Instant;
 use flashdrill::drill::plan::PlannedFault;
 use flashdrill::drill::plan::Sku;
 use flashdrill::drill::range::Count;
-use flashdrill::environment::{Stack, StackOptions};
+use flashdrill::environment::{Setting, Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
@@ -36,6 +36,7 @@ async fn start(test: &str) -> Stack {
         name: test.to_owned(),
         keep_logs_in: logs(test),
         progress,
+        setting: Setting::default(),
     };
     Stack::start(&options).await.expect("the stack starts")
 }

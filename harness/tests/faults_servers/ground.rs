@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use flashdrill::drill::plan::{PlannedFault, Sku};
 use flashdrill::drill::range::Count;
-use flashdrill::environment::{Stack, StackOptions};
+use flashdrill::environment::{Setting, Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
@@ -39,6 +39,7 @@ impl Ground {
             name: name.to_owned(),
             keep_logs_in: logs.clone(),
             progress: Arc::new(|line: &str| println!("{line}")),
+            setting: Setting::default(),
         };
         let stack = Stack::start(&options).await.expect("the stack starts");
         let variables = stack.service_variables(0).await.unwrap();

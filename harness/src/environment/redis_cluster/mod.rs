@@ -113,6 +113,23 @@ impl RedisCluster {
         self.primary_of_slot(self.slot_of(key).await?).await
     }
 
+    /// Bytes that `primary` has written and none of its replicas has: at least so many when its replication is cut.
+    ///
+    /// # Errors
+    /// It has no replica, or one that does not answer.
+    pub async fn unreplicated_bytes(&self, primary: &RedisNode) -> Result<u64, EnvironmentError> {
+        let id = Some(primary.myself().await?.id);
+        let written = primary.replication_offset().await?;
+        let mut taken_in = None;
+        for node in self.nodes.iter().filter(|node| node.server.is_alive()) {
+            if node.myself().await?.primary_id == id {
+                taken_in = taken_in.max(Some(node.replication_offset().await?));
+            }
+        }
+        let taken_in = taken_in.ok_or_else(|| primary.step("comparing offsets", "no replica"))?;
+        Ok(written.saturating_sub(taken_in))
+    }
+
     pub fn node(&self, index: usize) -> &RedisNode {
         &self.nodes[index]
     }

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use super::super::launcher::Launcher;
 use super::super::server::{Program, ServerSpec};
 
-/// RocketMQ 5.3 reaches into these packages, which Java 17 keeps closed.
-const OPEN_PACKAGES: [&str; 3] = [
-    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-    "--add-opens=java.base/java.nio=ALL-UNNAMED",
-    "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
-];
+/// RocketMQ 5.3 reaches into these packages, which newer Javas keep closed. By the variable that Java reads from 9 on: the
+/// official image has 8, which stops at options it does not know.
+const JAVA_OPTIONS: (&str, &str) = (
+    "JDK_JAVA_OPTIONS",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-opens=java.base/java.nio=ALL-UNNAMED \
+     --add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+);
 
 /// Small heaps and the collector with the fewest threads: everything shares one machine.
 ///
@@ -67,31 +68,22 @@ fn spec(
     args: &[String],
     port: u16,
 ) -> ServerSpec {
-    let mut java: Vec<String> = OPEN_PACKAGES
-        .iter()
-        .chain(memory)
-        .map(|&option| option.to_owned())
-        .collect();
+    let mut java: Vec<String> = memory.iter().map(|&option| option.to_owned()).collect();
     // Otherwise each start makes an RSA key for TLS that nobody uses: up to seconds of CPU.
     java.push("-Dtls.server.mode=disabled".to_owned());
     // Its logs and offsets go to the user's home unless told otherwise.
     java.push(format!("-Duser.home={}", dir.display()));
     java.push("-cp".to_owned());
-    java.push(
-        launcher
-            .programs
-            .rocketmq_jars
-            .join("*")
-            .display()
-            .to_string(),
-    );
+    java.push(launcher.rocketmq_jars().join("*").display().to_string());
     java.push(class.to_owned());
     java.extend_from_slice(args);
     ServerSpec {
         component: component.to_owned(),
         program: Program::Java,
         args: java,
-        env: [("ROCKETMQ_HOME".to_owned(), dir.display().to_string())].into(),
+        env: [("ROCKETMQ_HOME", &*dir.display().to_string()), JAVA_OPTIONS]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
         log: launcher.log_file(component),
         dir,
         port,

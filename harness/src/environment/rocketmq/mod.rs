@@ -78,6 +78,17 @@ impl RocketMq {
         known.map(drop)
     }
 
+    /// Asks it as a service would.
+    ///
+    /// # Errors
+    /// What came instead of an answer, after at most some seconds.
+    pub async fn answers_through_link(&self) -> Result<(), String> {
+        let link = SocketAddr::from((Ipv4Addr::LOCALHOST, self.broker_address.port()));
+        let none = BTreeMap::new();
+        let answer = remoting::call(link, Request::BrokerRuntimeInfo, &none).await;
+        answer.map(drop)
+    }
+
     async fn runtime_info(&self) -> Result<String, String> {
         let none = BTreeMap::new();
         let info = remoting::call(self.broker_address, Request::BrokerRuntimeInfo, &none).await?;

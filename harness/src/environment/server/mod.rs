@@ -1,6 +1,8 @@
 //! One server of the stack: started, killed, paused, started again, with its log and its ending.
 
+mod container;
 mod ending;
+mod life;
 mod log_tail;
 mod process;
 mod spec;
@@ -13,7 +15,7 @@ pub use ending::Ending;
 pub use log_tail::LogTail;
 pub(crate) use spec::{Program, ServerSpec};
 
-use self::process::Process;
+use self::life::Life;
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::procfs;
@@ -36,7 +38,7 @@ pub struct Server {
 #[derive(Debug, Default)]
 struct State {
     /// The newest life, which may have ended.
-    life: Option<Arc<Process>>,
+    life: Option<Arc<Life>>,
     is_paused: bool,
     /// CPU used by earlier lives of this component.
     cpu_ms_before: u64,
@@ -74,7 +76,8 @@ impl Server {
             .open(&self.spec.log)
             .map_err(|source| file_error("open", &self.spec.log, source))?;
         let log_from = log.metadata().map_or(0, |meta| meta.len());
-        let life = Process::start(&self.launcher, &self.spec, log)?;
+        self.remove_life().await;
+        let life = Life::start(&self.launcher, &self.spec, log).await?;
         let mut state = self.state();
         state.life = Some(Arc::new(life));
         state.is_paused = false;
@@ -98,7 +101,7 @@ impl Server {
 
     /// How its last life ended; None while it lives.
     pub async fn ending(&self) -> Option<Ending> {
-        self.life()?.ending()
+        self.life()?.ending().await
     }
 
     /// SIGKILL; returns how it ended.
@@ -108,7 +111,7 @@ impl Server {
     pub async fn kill(&self) -> Result<Ending, EnvironmentError> {
         let life = self.running_or("kill -9").await?;
         let used = procfs::cpu_ms(life.pid()).unwrap_or(0);
-        life.kill();
+        life.kill().await.map_err(|e| self.step("kill -9", e))?;
         let ending = self.ended(KILL_TIMEOUT).await;
         let ending = ending.ok_or_else(|| self.step("kill -9", "it lives on"))?;
         let mut state = self.state();
@@ -137,7 +140,7 @@ impl Server {
             return Ok(());
         }
         let life = self.running_or("resume").await?;
-        life.resume().map_err(|e| self.step("resume", e))?;
+        life.resume().await.map_err(|e| self.step("resume", e))?;
         self.state().is_paused = false;
         Ok(())
     }
@@ -150,10 +153,24 @@ impl Server {
     /// SIGTERM, then SIGKILL when it has not ended within `grace`.
     pub async fn terminate(&self, grace: Duration) {
         let Some(life) = self.running() else { return };
-        life.ask_to_end();
+        // An error says that it ended in between.
+        let _ = life.ask_to_end().await;
         if self.ended(grace).await.is_none() {
-            // The error says that it ended in between.
             let _ = self.kill().await;
+        }
+    }
+
+    /// Kills it if it lives, and removes what its last life left on the machine; it can be started again.
+    pub(crate) async fn remove(&self) {
+        // An error says that it is dead, which is what is wanted.
+        let _ = self.kill().await;
+        self.remove_life().await;
+    }
+
+    async fn remove_life(&self) {
+        let life = self.state().life.take();
+        if let Some(life) = life.and_then(Arc::into_inner) {
+            life.remove().await;
         }
     }
 
@@ -183,19 +200,19 @@ impl Server {
         LogTail::read(&self.spec.log, self.state().log_from)
     }
 
-    fn life(&self) -> Option<Arc<Process>> {
+    fn life(&self) -> Option<Arc<Life>> {
         self.state().life.clone()
     }
 
-    fn running(&self) -> Option<Arc<Process>> {
-        self.life().filter(|life| life.ending().is_none())
+    fn running(&self) -> Option<Arc<Life>> {
+        self.life().filter(|life| life.is_running())
     }
 
-    async fn running_or(&self, step: &str) -> Result<Arc<Process>, EnvironmentError> {
+    async fn running_or(&self, step: &str) -> Result<Arc<Life>, EnvironmentError> {
         match (self.running(), self.ending().await) {
             (Some(life), _) => Ok(life),
             (None, Some(ending)) => Err(self.step(step, format!("dead already: {ending}"))),
-            (None, None) => Err(self.step(step, "never started")),
+            (None, None) => Err(self.step(step, "dead already")),
         }
     }
 
@@ -210,12 +227,13 @@ impl Server {
 
 #[cfg(test)]
 mod tests {
+    use super::super::launcher::Place;
     use super::*;
 
     #[tokio::test]
     async fn a_paused_server_stands_still_can_be_killed_and_starts_anew() {
         let logs = std::env::temp_dir().join(format!("flashdrill-pause-{}", std::process::id()));
-        let launcher = Arc::new(Launcher::new("pause", &logs).unwrap());
+        let launcher = Arc::new(Launcher::new("pause", &logs, Place::native().unwrap()).unwrap());
         let spec = ServerSpec {
             component: "sleeper".to_owned(),
             program: Program::Path("sleep".into()),

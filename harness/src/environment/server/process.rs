@@ -1,6 +1,7 @@
 //! One life of a server as a child process in a group of its own. Killed when dropped.
 
 use std::fs::File;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,9 +37,9 @@ impl Process {
     pub fn start(
         launcher: &Launcher,
         spec: &ServerSpec,
+        program: &Path,
         log: File,
     ) -> Result<Self, EnvironmentError> {
-        let program = launcher.path_of(&spec.program);
         let errors = log
             .try_clone()
             .map_err(|source| file_error("open", &spec.log, source))?;
@@ -73,15 +74,12 @@ impl Process {
         Some(ending)
     }
 
-    pub fn kill(&self) {
-        if self.ending().is_none() {
-            kill_group(self.pid);
-        }
+    pub fn kill(&self) -> Result<(), String> {
+        self.send(Signal::SIGKILL)
     }
 
-    pub fn ask_to_end(&self) {
-        // A group that is gone needs no asking.
-        let _ = self.send(Signal::SIGTERM);
+    pub fn ask_to_end(&self) -> Result<(), String> {
+        self.send(Signal::SIGTERM)
     }
 
     /// Stops the whole group, and waits until the kernel says that it stands still.

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 pub(crate) enum Program {
     Redis,
     Mysql,
+    /// RocketMQ runs on it.
     Java,
+    Toxiproxy,
     /// A program of this machine, whatever the environment: the service.
     Path(PathBuf),
 }

@@ -5,12 +5,15 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::environment::Ending;
 use crate::environment::links::ROCKETMQ_BROKER;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
 use crate::faults::toxics::Toxics;
+use crate::proxy::ProxyKind;
 use crate::proxy::toxic::{Effect, Stream};
 
 kind! {
@@ -24,8 +27,19 @@ kind! {
 #[derive(Debug, Default)]
 pub(crate) struct Killed {
     cut: Toxics,
-    held_back_bytes: u64,
+    swallowed: Swallowed,
     ended: Option<(Ending, u32)>,
+}
+
+/// Proof that requests did not get through.
+#[derive(Debug, Default)]
+enum Swallowed {
+    #[default]
+    Nothing,
+    /// By the built-in proxy, which counts.
+    Bytes(u64),
+    /// Toxiproxy does not count: a request of ours had no answer for so long.
+    Probe(Duration),
 }
 
 impl Kind for BrokerKill {
@@ -41,13 +55,8 @@ impl Kind for BrokerKill {
 
     async fn inject(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
         if self.cut_requests_ms > 0 {
-            let (link, effect) = (ROCKETMQ_BROKER, Effect::Timeout { timeout: 0 });
-            let cut = &mut killed.cut;
-            cut.place(site, link, Stream::Upstream, effect, None)
-                .await?;
-            tokio::time::sleep(Duration::from_millis(self.cut_requests_ms)).await;
+            killed.swallowed = self.swallow(&mut killed.cut, site).await?;
         }
-        killed.held_back_bytes = killed.cut.traffic(site).await?.held_back_bytes();
         let broker = &site.stack.rocketmq.broker;
         let pid = broker.pid().unwrap_or_default();
         killed.ended = Some((broker.kill().await?, pid));
@@ -65,14 +74,19 @@ impl Kind for BrokerKill {
         if !ending.was_killed() {
             return Err(not_killed(ending.to_string()));
         }
-        if self.cut_requests_ms > 0 && killed.held_back_bytes == 0 {
-            let missing = "no request of the service was held back before the kill";
-            return Err(FaultError::missing(missing));
-        }
-        Ok(format!(
-            "broker (pid {pid}) exited by signal 9; {} bytes of requests held back before that",
-            killed.held_back_bytes
-        ))
+        let swallowed = match killed.swallowed {
+            Swallowed::Nothing if self.cut_requests_ms > 0 => {
+                let missing = "no request of the service was held back before the kill";
+                return Err(FaultError::missing(missing));
+            }
+            Swallowed::Nothing => String::new(),
+            Swallowed::Bytes(bytes) => format!("; {bytes} bytes of requests held back before that"),
+            Swallowed::Probe(waited) => format!(
+                "; a request through its link had no answer for {} ms before that",
+                waited.as_millis()
+            ),
+        };
+        Ok(format!("broker (pid {pid}) exited by signal 9{swallowed}"))
     }
 
     async fn heal(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
@@ -85,5 +99,24 @@ impl Kind for BrokerKill {
     async fn is_healed(&self, _: &Killed, site: Site<'_>) -> Result<(), FaultError> {
         let serves = site.stack.rocketmq.broker_serves().await;
         serves.map_err(FaultError::missing)
+    }
+}
+
+impl BrokerKill {
+    /// Swallows requests for as long as was asked for.
+    async fn swallow(&self, cut: &mut Toxics, site: Site<'_>) -> Result<Swallowed, FaultError> {
+        let (upstream, effect) = (Stream::Upstream, Effect::Timeout { timeout: 0 });
+        cut.place(site, ROCKETMQ_BROKER, upstream, effect, None)
+            .await?;
+        let lasts = Duration::from_millis(self.cut_requests_ms);
+        if site.stack.links.kind().await? == ProxyKind::Toxiproxy {
+            let answer = timeout(lasts, site.stack.rocketmq.answers_through_link()).await;
+            return Ok(answer.map_or(Swallowed::Probe(lasts), |_| Swallowed::Nothing));
+        }
+        tokio::time::sleep(lasts).await;
+        Ok(match cut.traffic(site).await?.held_back_bytes() {
+            0 => Swallowed::Nothing,
+            bytes => Swallowed::Bytes(bytes),
+        })
     }
 }

@@ -13,13 +13,17 @@ use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
 use crate::faults::toxics::Toxics;
 
+/// A sale writes to every primary many times within it.
+const LOSSES_TIMEOUT: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
 kind! {
     /// Kills the Redis primary of a SKU (SIGKILL) with its replication dark, so that acknowledged writes are lost;
     /// started again when healed.
     pub struct RedisPrimaryKill {
         /// Number of the SKU whose primary dies, from 1.
         pub sku: Count,
-        /// How long its replication is dark before the kill, ms.
+        /// How long its replication is dark before the kill, ms; longer while it has written nothing since.
         pub cut_replication_ms: u64 = 500,
     }
 }
@@ -30,7 +34,8 @@ pub(crate) struct Victim {
     index: usize,
     slot: u16,
     cut: Toxics,
-    held_back_bytes: u64,
+    /// Written by it and by no replica, right before the kill.
+    unreplicated_bytes: u64,
     killed: Option<(Instant, Ending, u32)>,
 }
 
@@ -54,7 +59,7 @@ impl Kind for RedisPrimaryKill {
             index: node.index,
             slot,
             cut: Toxics::default(),
-            held_back_bytes: 0,
+            unreplicated_bytes: 0,
             killed: None,
         });
         Ok(format!(
@@ -73,7 +78,7 @@ impl Kind for RedisPrimaryKill {
             victim.cut.black_hole(site, &link).await?;
             tokio::time::sleep(Duration::from_millis(self.cut_replication_ms)).await;
         }
-        victim.held_back_bytes = victim.cut.traffic(site).await?.held_back_bytes();
+        victim.unreplicated_bytes = self.wait_for_losses(node, site).await?;
         let pid = node.server.pid().unwrap_or_default();
         let ending = node.server.kill().await?;
         victim.killed = Some((Instant::now(), ending, pid));
@@ -93,15 +98,14 @@ impl Kind for RedisPrimaryKill {
         if !ending.was_killed() {
             return Err(not_killed(name, &ending.to_string()));
         }
-        if self.cut_replication_ms > 0 && victim.held_back_bytes == 0 {
-            let missing = format!("no byte was held back on the replication link of {name}");
+        if self.cut_replication_ms > 0 && victim.unreplicated_bytes == 0 {
+            let missing = format!("its replicas had all that {name} had written before the kill");
             return Err(FaultError::missing(missing));
         }
         let heir = heir(site, victim).await?;
         Ok(format!(
-            "{name} (pid {pid}) exited by signal 9; {} bytes held back on its replication link before \
-             that; {} is primary of slot {} since at most {} ms after the kill",
-            victim.held_back_bytes,
+            "{name} (pid {pid}) exited by signal 9 with {} bytes written that no replica had; {} is primary of slot {} since at most {} ms after the kill",
+            victim.unreplicated_bytes,
             heir.name(),
             victim.slot,
             at.elapsed().as_millis()
@@ -121,6 +125,20 @@ impl Kind for RedisPrimaryKill {
     /// The node is back as a replica in sync, and every node sees a whole cluster.
     async fn is_healed(&self, _: &Self::State, site: Site<'_>) -> Result<(), FaultError> {
         site.redis_is_whole().await
+    }
+}
+
+impl RedisPrimaryKill {
+    /// Bytes that only the victim has. On a slow machine nothing may be written for a while, and then nothing is lost.
+    async fn wait_for_losses(&self, node: &RedisNode, site: Site<'_>) -> Result<u64, FaultError> {
+        let begun = Instant::now();
+        loop {
+            let bytes = site.stack.redis.unreplicated_bytes(node).await?;
+            if bytes > 0 || self.cut_replication_ms == 0 || begun.elapsed() > LOSSES_TIMEOUT {
+                return Ok(bytes);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 }
 

@@ -22,9 +22,11 @@ use super::toxic::{Effect, Stream, Toxic, ToxicUpdate};
 use super::traffic::Traffic;
 
 /// Which proxy answers: some faults need ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ProxyKind {
+    /// Flashdrill's own.
     BuiltIn,
+    /// Shopify's Toxiproxy, which can do less.
     Toxiproxy,
 }
 
