@@ -2,6 +2,7 @@
 #![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
 
 pub mod base;
+pub mod failpoints;
 pub mod gateway;
 #[cfg(feature = "mutants")]
 pub mod mutants;

@@ -63,6 +63,8 @@ pub fn main() -> ExitCode {
 /// Something it needs is missing at the start.
 pub fn run(settings: &Settings) -> Result<(), StartError> {
     log::install();
+    #[cfg(feature = "failpoints")]
+    let _armed = crate::failpoints::from_environment();
     let prometheus = metrics::install()?;
     let (work, gateway) = (runtime("work", || ())?, runtime("gateway", go_first)?);
     let done = work.block_on(async {

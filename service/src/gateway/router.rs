@@ -18,7 +18,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/sales/{sale}/skus/{sku}", put(sales::put_sku))
         .route("/sales/{sale}/warm-up", post(sales::warm_up))
         .route("/sales/{sale}/open", post(sales::open))
-        .route("/sales/{sale}/close", post(sales::close))
+        .route("/sales/{sale}/close", post(sales::close));
+    #[cfg(feature = "failpoints")]
+    let operators = operators.merge(crate::operations::rehearsal::routes());
+    let operators = operators
         .route_layer(axum::middleware::from_fn_with_state(
             Arc::clone(&app),
             sales::authorise,

@@ -3,5 +3,7 @@
 pub mod health;
 pub mod log;
 pub mod metrics;
+#[cfg(feature = "failpoints")]
+pub mod rehearsal;
 pub mod sale_desk;
 pub mod sales;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::promises::{PromiseState, Promises};
+use crate::failpoints::{Point, reach};
 use crate::reconcile::releases::Releases;
 use crate::store::{OrderRow, OrderState, Store, StoreError, Transition};
 
@@ -82,6 +83,7 @@ impl Desk {
             self.promises.kept(order_id);
         }
         if transition == Transition::Done(OrderState::Cancelled) {
+            reach(Point::AfterCancel);
             self.releases.after(order_id).await;
         }
         Ok(change(transition, OrderState::Cancelled))

@@ -14,10 +14,12 @@ mod tombstone;
 mod transaction;
 mod transition;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions};
 use sqlx::{Executor, MySqlPool};
+
+use crate::sale::clock::now_ms;
 
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX};
 pub use error::StoreError;
@@ -140,11 +142,4 @@ impl Store {
     pub async fn close(&self) {
         self.pool.close().await;
     }
-}
-
-/// Milliseconds since the Unix epoch.
-fn now_ms() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_millis() as u64)
 }

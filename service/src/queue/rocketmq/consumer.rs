@@ -16,6 +16,7 @@ use super::applier::Applier;
 use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
+use crate::failpoints::{Point, reach};
 use crate::queue::{Progress, QueueSettings};
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Store, check_storable};
@@ -174,6 +175,7 @@ async fn consume<F>(
         if !applier.apply(decode(&messages)).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
+        reach(Point::AfterApply);
         offsets.commit(puller, &next).await;
     }
     offsets.save(puller).await;

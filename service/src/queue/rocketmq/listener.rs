@@ -8,6 +8,7 @@ use rocketmq_model::common::message::MessageTrait;
 use rocketmq_model::common::message::message_ext::MessageExt;
 use tokio::runtime::Handle;
 
+use crate::failpoints::{Point, reach};
 use crate::queue::{Decision, LocalTransaction};
 use crate::sale::order::{OrderMessage, Reserved};
 
@@ -35,7 +36,11 @@ impl<L: LocalTransaction> TransactionListener for Listener<L> {
             tracing::error!("transaction without its order; it is rolled back");
             return LocalTransactionState::RollbackMessage;
         };
+        reach(Point::AfterHalfMessage);
         let reserved = self.handle.block_on(self.local.reserve(&call.order));
+        if matches!(reserved, Reserved::Granted { .. }) {
+            reach(Point::AfterReserve);
+        }
         // The slot is new and this listener runs once, so it cannot be taken.
         let _ = call.outcome.set(reserved);
         settle(reserved)

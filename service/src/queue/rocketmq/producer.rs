@@ -21,6 +21,7 @@ use super::QueueError;
 use super::client::{self, Host};
 use super::listener::{Call, Listener};
 use super::watch::BrokerWatch;
+use crate::failpoints::{Point, reach};
 use crate::queue::{LocalTransaction, QueueSettings, Submitted};
 use crate::sale::order::{OrderMessage, Reserved};
 
@@ -190,7 +191,11 @@ impl Shared {
             .producer
             .send_message_in_transaction(message, Some(call))
             .await?;
-        Ok(outcome.get().copied())
+        let outcome = outcome.get().copied();
+        if matches!(outcome, Some(Reserved::Granted { .. })) {
+            reach(Point::AfterCommit);
+        }
+        Ok(outcome)
     }
 
     fn judge(&self, answer: Result<Option<Reserved>, ClientError>) -> Submitted {
