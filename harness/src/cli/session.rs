@@ -74,22 +74,21 @@ impl Session {
 /// # Errors
 /// The exit code, after every such fault was named.
 pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>, setting: Setting) -> Result<(), Exit> {
-    let has = |need| has(setting, need);
     let mut refused = None;
     for plan in plans {
-        for unmet in faults::unmet(&plan.faults, has) {
+        for unmet in faults::unmet(&plan.faults, |need| has(setting, plan, need)) {
             refused = Some(Exit::unavailable(&format!("{}: {unmet}", plan.drill)));
         }
     }
     refused.map_or(Ok(()), Err)
 }
 
-/// What the environment of a session offers to faults.
-fn has(setting: Setting, need: Need) -> bool {
+/// What the environment of a session and the plan's target offer to faults.
+fn has(setting: Setting, plan: &Plan, need: Need) -> bool {
     match need {
         Need::OwnServers => true,
         Need::BuiltInProxy => setting.proxy() == ProxyKind::BuiltIn,
-        Need::Failpoints => false,
+        Need::Failpoints => !plan.target.start.failpoint_command.is_empty(),
         Need::Root => nix::unistd::geteuid().is_root(),
     }
 }

@@ -1,6 +1,5 @@
 //! The way to the start line: the service's nodes run, the sale is loaded and open, and it is known where to ask.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,13 +8,12 @@ use futures_util::future::{join_all, try_join_all};
 use super::folder::RunFolder;
 use super::plan::Plan;
 use crate::environment::{EnvironmentError, RedisNode, Service, ServiceOptions, Stack};
+use crate::faults::{Need, PlannedFault};
 use crate::load::endpoint::Endpoint;
 use crate::observe::{Endpoints, ObserveError, StoreReader};
+use crate::target::call::{CallError, call, filled};
 use crate::target::template::{UnknownVariable, Variables, fill};
-use crate::target::{RequestTemplate, Start};
 
-/// A prepare request may verify the whole sale; it is not on the load path.
-const PREPARE_TIMEOUT: Duration = Duration::from_secs(30);
 /// One query, command or request of a reading.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -30,23 +28,8 @@ pub enum PrepareError {
     NoMutants { mutant: String },
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    #[error("prepare request {method} {path}: no answer: {source}")]
-    NoAnswer {
-        method: String,
-        path: String,
-        source: reqwest::Error,
-    },
-    #[error(
-        "prepare request {method} {path}: answered {status}: {body}; see logs/service-0.log in the run folder"
-    )]
-    Refused {
-        method: String,
-        path: String,
-        status: u16,
-        body: String,
-    },
-    #[error("target file: `{0}` is no HTTP method")]
-    Method(String),
+    #[error("preparing the sale: {0}")]
+    Call(#[from] CallError),
     #[error("plan: service_nodes is 0; it must be at least 1")]
     NoNode,
 }
@@ -66,6 +49,10 @@ impl Prepared {
     /// Ends all nodes.
     pub async fn stop(&self) {
         join_all(self.services.iter().map(Service::stop)).await;
+    }
+
+    fn first(&self) -> Result<&Service, PrepareError> {
+        self.services.first().ok_or(PrepareError::NoNode)
     }
 }
 
@@ -113,7 +100,7 @@ async fn start_node(
     variables.insert("port".to_owned(), "{port}".to_owned());
     let options = ServiceOptions {
         node,
-        command: command(start, mutant)?
+        command: command(plan, mutant)?
             .iter()
             .map(|part| fill(part, &variables))
             .collect::<Result<_, _>>()?,
@@ -128,13 +115,17 @@ async fn start_node(
     Ok(Service::start(stack, &options).await?)
 }
 
-fn command<'s>(start: &'s Start, mutant: Option<&str>) -> Result<&'s [String], PrepareError> {
+fn command<'p>(plan: &'p Plan, mutant: Option<&str>) -> Result<&'p [String], PrepareError> {
+    let start = &plan.target.start;
+    let needs_failpoints =
+        |planned: &PlannedFault| planned.fault.about().needs.contains(&Need::Failpoints);
     match mutant {
-        None => Ok(&start.command),
         Some(mutant) if start.mutant_command.is_empty() => Err(PrepareError::NoMutants {
             mutant: mutant.to_owned(),
         }),
         Some(_) => Ok(&start.mutant_command),
+        None if plan.faults.iter().any(needs_failpoints) => Ok(&start.failpoint_command),
+        None => Ok(&start.command),
     }
 }
 
@@ -161,33 +152,22 @@ pub fn store_reader(prepared: &Prepared, plan: &Plan) -> Result<StoreReader, Pre
     Ok(reader)
 }
 
-fn filled(
-    templates: &BTreeMap<String, String>,
-    variables: &Variables,
-) -> Result<BTreeMap<String, String>, UnknownVariable> {
-    templates
-        .iter()
-        .map(|(name, template)| Ok((name.clone(), fill(template, variables)?)))
-        .collect()
-}
-
-/// Sends the target's prepare requests.
+/// Sends the target's prepare requests to the first node; the service brings them to the others before it answers.
 ///
 /// # Errors
 /// The first request that is not answered with success.
 pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
-    let variables = &prepared.variables;
-    let client = client()?;
+    let node = prepared.first()?;
     for step in &plan.target.start.prepare {
         if !step.per_sku {
-            send(&client, prepared, &step.request, variables).await?;
+            call(&node.base_url, &step.request, &prepared.variables).await?;
             continue;
         }
         for sku in &plan.sale.skus {
-            let mut variables = variables.clone();
+            let mut variables = prepared.variables.clone();
             variables.insert("sku".to_owned(), sku.id.clone());
             variables.insert("stock".to_owned(), sku.stock.to_string());
-            send(&client, prepared, &step.request, &variables).await?;
+            call(&node.base_url, &step.request, &variables).await?;
         }
     }
     Ok(())
@@ -198,56 +178,8 @@ pub async fn prepare_sale(prepared: &Prepared, plan: &Plan) -> Result<(), Prepar
 /// # Errors
 /// It is not answered with success.
 pub async fn open_sale(prepared: &Prepared, plan: &Plan) -> Result<(), PrepareError> {
-    match &plan.target.start.open {
-        Some(open) => send(&client()?, prepared, open, &prepared.variables).await,
-        None => Ok(()),
+    if let Some(open) = &plan.target.start.open {
+        call(&prepared.first()?.base_url, open, &prepared.variables).await?;
     }
-}
-
-fn client() -> Result<reqwest::Client, PrepareError> {
-    reqwest::Client::builder()
-        .timeout(PREPARE_TIMEOUT)
-        .build()
-        .map_err(|source| no_answer("(client)", "", source))
-}
-
-/// To the first node; the service brings it to the others before it answers.
-async fn send(
-    client: &reqwest::Client,
-    prepared: &Prepared,
-    template: &RequestTemplate,
-    variables: &Variables,
-) -> Result<(), PrepareError> {
-    let method = reqwest::Method::from_bytes(template.method.as_bytes())
-        .map_err(|_| PrepareError::Method(template.method.clone()))?;
-    let path = fill(&template.path, variables)?;
-    let node = prepared.services.first().ok_or(PrepareError::NoNode)?;
-    let mut request = client.request(method.clone(), format!("{}{path}", node.base_url));
-    for (name, value) in &filled(&template.headers, variables)? {
-        request = request.header(name, value);
-    }
-    let answer = request
-        .body(fill(&template.body, variables)?)
-        .send()
-        .await
-        .map_err(|source| no_answer(method.as_str(), &path, source))?;
-    let status = answer.status();
-    if status.is_success() {
-        return Ok(());
-    }
-    let body = answer.text().await.unwrap_or_default();
-    Err(PrepareError::Refused {
-        method: method.to_string(),
-        path,
-        status: status.as_u16(),
-        body,
-    })
-}
-
-fn no_answer(method: &str, path: &str, source: reqwest::Error) -> PrepareError {
-    PrepareError::NoAnswer {
-        method: method.to_owned(),
-        path: path.to_owned(),
-        source,
-    }
+    Ok(())
 }

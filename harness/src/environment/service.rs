@@ -58,7 +58,7 @@ impl Service {
         let (base_url, port) = parts(&ready_url)?;
         let server = Server::start(stack.launcher(), spec(options, port)?).await?;
         wait_ready(&server, &ready_url, options.ready_timeout).await?;
-        stack.adopt(&server);
+        stack.adopt(options.node, &base_url, &server);
         let pid = server.pid().unwrap_or_default();
         Ok(Self {
             node: options.node,

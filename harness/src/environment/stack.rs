@@ -46,6 +46,14 @@ impl fmt::Debug for StackOptions {
     }
 }
 
+/// A service node that runs beside the stack.
+#[derive(Debug)]
+struct Adopted {
+    node: usize,
+    base_url: String,
+    server: Weak<Server>,
+}
+
 /// A running stack. Dropping it kills every server and removes the scratch folder.
 #[derive(Debug)]
 pub struct Stack {
@@ -58,7 +66,7 @@ pub struct Stack {
     pub links: ProxyClient,
     proxy: FaultProxy,
     versions: BTreeMap<String, String>,
-    services: Mutex<Vec<Weak<Server>>>,
+    services: Mutex<Vec<Adopted>>,
     service_links: tokio::sync::Mutex<BTreeMap<usize, Arc<ServiceLinks>>>,
     launcher: Arc<Launcher>,
 }
@@ -294,18 +302,30 @@ impl Stack {
 
     fn services(&self) -> Vec<Arc<Server>> {
         let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        services.iter().filter_map(Weak::upgrade).collect()
+        let alive = services.iter().filter_map(|one| one.server.upgrade());
+        alive.collect()
+    }
+
+    /// `http://host:port` of service node `node`, if it has been started.
+    pub fn service_url(&self, node: usize) -> Option<String> {
+        let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_node = services.iter().rev().find(|one| one.node == node);
+        of_node.map(|one| one.base_url.clone())
     }
 
     pub(super) fn launcher(&self) -> &Arc<Launcher> {
         &self.launcher
     }
 
-    /// Counts a service's CPU with the stack's, and kills it with the stack.
-    pub(super) fn adopt(&self, service: &Arc<Server>) {
+    /// Counts a service node's CPU with the stack's, and kills it with the stack.
+    pub(super) fn adopt(&self, node: usize, base_url: &str, server: &Arc<Server>) {
         let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        services.retain(|service| service.strong_count() > 0);
-        services.push(Arc::downgrade(service));
+        services.retain(|one| one.server.strong_count() > 0);
+        services.push(Adopted {
+            node,
+            base_url: base_url.to_owned(),
+            server: Arc::downgrade(server),
+        });
     }
 }
 

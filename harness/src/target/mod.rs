@@ -5,6 +5,7 @@
 //! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 
+pub mod call;
 pub mod file;
 pub mod template;
 
@@ -51,6 +52,10 @@ pub struct Start {
     /// Command of the build that holds the mutants; `{mutant}` names one.
     #[deserr(default)]
     pub mutant_command: Vec<String>,
+    /// Command of the build whose failpoints and clock can be set; with a mutant it is `mutant_command`.
+    #[serde(default)]
+    #[deserr(default)]
+    pub failpoint_command: Vec<String>,
     #[deserr(default)]
     pub env: BTreeMap<String, String>,
     /// GET path that answers 200 when the service can sell.
@@ -62,6 +67,13 @@ pub struct Start {
     /// request opens it.
     #[deserr(default)]
     pub open: Option<RequestTemplate>,
+    /// Sets what a node does at a place between two of its steps: `{failpoint}`, `{actions}` (`crash`, `1*crash`,
+    /// `sleep(100)`, `off`).
+    #[deserr(default)]
+    pub failpoint: Option<RequestTemplate>,
+    /// Sets a node's clock `{offset_ms}` ahead of the machine's; negative: behind.
+    #[deserr(default)]
+    pub clock: Option<RequestTemplate>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
