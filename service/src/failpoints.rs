@@ -86,7 +86,10 @@ mod real {
     pub fn arm(name: &str, actions: &str) -> Result<(), String> {
         if !Point::ALL.iter().any(|point| point.name() == name) {
             let known: Vec<_> = Point::ALL.iter().map(|point| point.name()).collect();
-            return Err(format!("no failpoint {name}; there are {}", known.join(", ")));
+            return Err(format!(
+                "no failpoint {name}; there are {}",
+                known.join(", ")
+            ));
         }
         fail::cfg(name, &actions.replace("crash", "return"))
     }
@@ -102,7 +105,11 @@ mod tests {
             assert_eq!(arm(point.name(), "off"), Ok(()));
             reach(point);
         }
-        assert!(arm("after_lunch", "off").unwrap_err().contains("after_reserve"));
+        assert!(
+            arm("after_lunch", "off")
+                .unwrap_err()
+                .contains("after_reserve")
+        );
         assert!(arm("after_reserve", "explode").is_err());
         arm("after_reserve", "sleep(60)").unwrap();
         let begun = std::time::Instant::now();

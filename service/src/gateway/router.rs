@@ -21,11 +21,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/sales/{sale}/close", post(sales::close));
     #[cfg(feature = "failpoints")]
     let operators = operators.merge(crate::operations::rehearsal::routes());
-    let operators = operators
-        .route_layer(axum::middleware::from_fn_with_state(
-            Arc::clone(&app),
-            sales::authorise,
-        ));
+    let operators = operators.route_layer(axum::middleware::from_fn_with_state(
+        Arc::clone(&app),
+        sales::authorise,
+    ));
     Router::new()
         .route("/v1/orders/{id}", get(orders::status))
         .route("/v1/orders/{id}/pay", post(orders::pay))
