@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::admission_oversell::AdmissionOversell;
 use super::case::{Case, Checker};
+use super::clean_room::CleanRoom;
 use super::conservation::Conservation;
 use super::finding::Finding;
 use super::ledger::Ledger;
@@ -24,8 +25,9 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 10] = [
+const CHECKERS: [&dyn Checker; 11] = [
     &Preconditions,
+    &CleanRoom,
     &OrderOversell,
     &AdmissionOversell,
     &OneOrder,
@@ -36,6 +38,9 @@ const CHECKERS: [&dyn Checker; 10] = [
     &Conservation,
     &SellThrough,
 ];
+
+/// Asked whatever a drill expects.
+const ALWAYS: [CheckId; 2] = [CheckId::P1, CheckId::P2];
 
 /// Judges a run whose history is intact or whose damage `evidence` already names.
 pub fn judge(evidence: &Evidence, operations: impl Iterator<Item = Operation>) -> Judgement {
@@ -60,7 +65,7 @@ fn judge_with<E: Display>(
     let chosen: Vec<&dyn Checker> = checkers
         .iter()
         .copied()
-        .filter(|one| one.id() == CheckId::P1 || expected.contains(&one.id()))
+        .filter(|one| ALWAYS.contains(&one.id()) || expected.contains(&one.id()))
         .collect();
     match catch_unwind(AssertUnwindSafe(|| condense(evidence, readings))) {
         Ok((purchases, None)) => try_case(&chosen, evidence, purchases),
@@ -233,7 +238,7 @@ mod tests {
         assert_eq!(lost().judge(&[CheckId::S1]).verdict, Verdict::Pass);
         assert_eq!(
             ids(lost().judge(&[CheckId::L1, CheckId::S1])),
-            [CheckId::P1, CheckId::S1, CheckId::L1]
+            [CheckId::P1, CheckId::P2, CheckId::S1, CheckId::L1]
         );
     }
 

@@ -8,6 +8,7 @@
 
 mod admission_oversell;
 mod case;
+mod clean_room;
 mod conservation;
 mod demand;
 mod finding;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::drill::plan::Plan;
 use crate::drill::problems::Problems;
+use crate::environment::CleanRoom;
 use crate::faults::FaultEvent;
 use crate::history::final_state::FinalState;
 use crate::journeys::JourneySummary;
@@ -57,6 +59,8 @@ pub use tally::Tally;
 pub enum CheckId {
     /// Preconditions of a valid test. Always runs.
     P1,
+    /// Nothing left behind. Always runs.
+    P2,
     /// Order oversell and ledger break in the durable store.
     S1,
     /// Admission oversell: more granted than there was.
@@ -122,6 +126,8 @@ pub struct Evidence {
     pub damage: Option<String>,
     /// Taken while the load ran.
     pub samples: Vec<Sample>,
+    /// What the run left behind.
+    pub clean_room: CleanRoom,
 }
 
 /// The answer of all checkers together.
@@ -130,7 +136,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why it is not a pass, the deciding ones first; empty for a pass.
     pub reasons: Vec<String>,
-    /// P1 first, then the checks that the drill expects, in the order of their ids.
+    /// P1 and P2 first, then the checks that the drill expects, in the order of their ids.
     pub checks: Vec<CheckResult>,
     pub tally: Tally,
     /// One per fault, in the order of injection.

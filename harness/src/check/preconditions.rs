@@ -1,5 +1,7 @@
 //! P1: the run was a test. Never fails a run: what is missing here makes it inconclusive.
 
+use std::collections::BTreeSet;
+
 use super::CheckId;
 use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
@@ -27,6 +29,7 @@ impl Checker for Preconditions {
         journeys::judge(case, &mut finding);
         judge_start(case, &mut finding);
         judge_end(case, &mut finding);
+        judge_routes(case, &mut finding);
         judge_fault_count(case, &mut finding);
         for fault in &case.evidence.faults {
             judge_fault(case, fault, &mut finding);
@@ -104,6 +107,20 @@ fn was_warm(case: &Case<'_>, sku: &Sku) -> bool {
 fn judge_end(case: &Case<'_>, finding: &mut Finding) {
     if let Some(unread) = case.unread() {
         finding.doubt(unread);
+    }
+}
+
+/// The service went through the proxy, as far as was looked.
+fn judge_routes(case: &Case<'_>, finding: &mut Finding) {
+    let samples = &case.evidence.samples;
+    if samples.is_empty() {
+        finding.doubt("no sample tells whether the service went past the fault proxy".to_owned());
+    }
+    let bypasses: BTreeSet<&String> = samples.iter().flat_map(|sample| &sample.bypasses).collect();
+    for bypass in bypasses {
+        finding.doubt(format!(
+            "{bypass}, past its proxied link, where no fault reaches it: give it the stack's variables"
+        ));
     }
 }
 
@@ -294,6 +311,20 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn a_service_past_the_proxy_is_inconclusive() {
+        let past = || valid(|e| e.samples[0].bypasses.push("service-0 to mysql".to_owned()));
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("seen in a sample", past(), Inconclusive),
+                ("not looked", valid(|e| e.samples.clear()), Inconclusive),
+            ],
+        );
+        let detail = past().check(CheckId::P1).detail;
+        assert!(detail.contains("service-0 to mysql, past its"), "{detail}");
     }
 
     #[test]

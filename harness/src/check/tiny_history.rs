@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
 use crate::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use crate::environment::CleanRoom;
 use crate::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
 };
@@ -17,6 +18,7 @@ use crate::journeys::{JourneySummary, Journeys, is_journey};
 use crate::load::population::{Population, request_id, user_id};
 use crate::load::schedule::Schedule;
 use crate::load::summary::LoadSummary;
+use crate::observe::Sample;
 use crate::target::{AnswerOutcome, AnswerRule, StateQueries, Target};
 
 pub const SEED: u64 = 7;
@@ -55,7 +57,8 @@ impl Tiny {
             },
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
-            samples: Vec::new(),
+            samples: vec![Sample::default()],
+            clean_room: CleanRoom::default(),
         };
         Self {
             evidence,

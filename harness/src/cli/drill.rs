@@ -130,24 +130,28 @@ async fn run_all(args: &RunArgs) -> Exit {
         Err(exit) => return exit,
     };
     let mut worst = Verdict::Pass;
-    let mut broken = None;
+    let (mut broken, mut last) = (None, None);
     for plan in &plans {
+        last = Some(plan.sale.id.as_str());
         match run::run(&session.stack, plan, args.mutant.as_deref(), &session.bench).await {
             Ok(finished) => {
                 worst = worst.max(finished.judgement.verdict);
                 println!("{}", finished.summary());
             }
-            Err(error) => broken = Some(Exit::of_run_error(&error)),
+            Err(error) => match Exit::of_run_error(&error) {
+                Exit::Fail => worst = Verdict::Fail,
+                exit => broken = Some(exit),
+            },
         }
         if session.cancelled() {
             break;
         }
     }
-    session.stop().await;
-    match broken {
+    let end = session.stop(last).await;
+    end.or(match broken {
         Some(exit) if worst != Verdict::Fail => exit,
         _ => worst.into(),
-    }
+    })
 }
 
 fn list(drills: &Path) -> Exit {

@@ -38,9 +38,21 @@ impl Exit {
         Self::Internal
     }
 
+    /// Itself, or `other` when it is a pass.
+    pub fn or(self, other: Self) -> Self {
+        match self {
+            Self::Pass => other,
+            _ => self,
+        }
+    }
+
     /// The code for a run that was not carried through.
     pub fn of_run_error(error: &RunError) -> Self {
         match error {
+            RunError::LeftBehind { .. } => {
+                eprintln!("flashdrill: {error}");
+                Self::Fail
+            }
             RunError::File(_)
             | RunError::Prepare(PrepareError::Template(_))
             | RunError::Fit(FitError::NoOpen { .. }) => Self::usage(error),

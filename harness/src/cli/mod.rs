@@ -6,6 +6,7 @@ pub mod clean;
 mod drill;
 mod exit;
 mod fault;
+mod left_behind;
 mod load;
 mod prove;
 mod ps;
@@ -108,7 +109,7 @@ async fn dispatch(command: Command) -> Exit {
         Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
         Command::Up { logs, setting } => match up::run(logs, setting).await {
-            Ok(()) => Exit::Pass,
+            Ok(exit) => exit,
             Err(error) => Exit::unavailable(&error),
         },
         Command::Fault(command) => fault::run(command).await,

@@ -67,11 +67,12 @@ pub async fn run(args: Args) -> Exit {
         Err(exit) => return exit,
     };
     let matrix = prove::run(&session.stack, jobs, &session.bench).await;
-    session.stop().await;
+    let last = matrix.as_ref().ok().and_then(|matrix| matrix.rows.last());
+    let end = session.stop(last.map(|row| row.run.as_str())).await;
     match matrix {
         Ok(matrix) => {
             println!("{}", matrix.table());
-            matrix.verdict().into()
+            end.or(matrix.verdict().into())
         }
         Err(error) => Exit::of_run_error(&error),
     }

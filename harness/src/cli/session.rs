@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::exit::Exit;
+use super::left_behind;
 use super::stop_word::StopWord;
 use super::terminal::Terminal;
+use crate::drill::clean_room;
 use crate::drill::fit::Fit;
+use crate::drill::folder::RunFolder;
 use crate::drill::narrate::Narrate;
 use crate::drill::plan::Plan;
 use crate::drill::run::Bench;
@@ -40,9 +43,13 @@ impl Session {
         };
         leave_ctrl_c_alone();
         let mut word = StopWord::listen().map_err(|error| Exit::internal(&error))?;
-        let stack = tokio::select! {
-            stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error))?,
-            () = word.heard() => return Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
+        let started = tokio::select! {
+            stack = Stack::start(&options) => stack.map_err(|error| Exit::unavailable(&error)),
+            () = word.heard() => Err(Exit::unavailable(&"interrupted while the stack was starting; it was taken down")),
+        };
+        let stack = match started {
+            Ok(stack) => stack,
+            Err(exit) => return Err(left_behind::look().await.0.or(exit)),
         };
         let cancel = Arc::new(AtomicBool::new(false));
         tokio::spawn(obey(word, Arc::clone(&cancel), Arc::clone(&narrate)));
@@ -63,9 +70,18 @@ impl Session {
         self.bench.cancel.load(Ordering::Relaxed)
     }
 
-    /// Takes the stack down.
-    pub async fn stop(self) {
+    /// Takes the stack down and looks whether anything is left, which fails `last_run`: its name.
+    pub async fn stop(self, last_run: Option<&str>) -> Exit {
         self.stack.stop().await;
+        // With it goes the proxy, whose listeners would be found otherwise.
+        drop(self.stack);
+        let (exit, found) = left_behind::look().await;
+        let Some(run) = last_run else { return exit };
+        let folder = RunFolder::open(&self.bench.results.join(run));
+        match clean_room::after_stop(folder, found) {
+            Ok(()) => exit,
+            Err(error) => Exit::internal(&error),
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::exit::Exit;
+use super::left_behind;
 use super::stop_word::StopWord;
 use crate::environment::{EnvironmentError, Setting, Stack, StackOptions};
 use crate::live::{self, Board, Control};
@@ -15,7 +17,7 @@ use crate::target::template::Variables;
 ///
 /// # Errors
 /// The stack did not start.
-pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<(), EnvironmentError> {
+pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<Exit, EnvironmentError> {
     let progress = Arc::new(|line: &str| eprintln!("{line}"));
     let options = StackOptions {
         name: "up".to_owned(),
@@ -26,7 +28,7 @@ pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<(), Environm
     let mut word = StopWord::listen()?;
     let stack = tokio::select! {
         // Dropping a start cleans up behind it.
-        () = word.heard() => return Ok(()),
+        () = word.heard() => return Ok(left_behind::look().await.0),
         started = Stack::start(&options) => started?,
     };
     let variables = stack.service_variables(0).await?;
@@ -48,10 +50,12 @@ pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<(), Environm
     eprintln!("stopping");
     control.heal(None).await;
     stack.stop().await;
+    drop((control, stack));
+    let (exit, _) = left_behind::look().await;
     if let Err(error) = ended {
         return Err(EnvironmentError::step("up", "taking orders", error));
     }
-    Ok(())
+    Ok(exit)
 }
 
 /// What a person needs to use and to break the stack.

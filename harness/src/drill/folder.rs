@@ -39,6 +39,9 @@ impl RunFolder {
     pub const FAULTS: &str = "faults.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";
+    pub const VERDICT: &str = "verdict.json";
+    /// What the run left behind.
+    pub const CLEAN_ROOM: &str = "clean_room.json";
 
     /// Makes `results/<run>` and points `results/latest` at it.
     ///
@@ -109,9 +112,9 @@ fn point_latest(results: &Path, run: &str) -> io::Result<()> {
 }
 
 /// Name of a run: sortable by time, readable, unique on this machine while runs are a second apart
-/// or in different processes.
+/// or in different processes; of letters, digits and `-` only, as topics and keys are named by it.
 pub fn run_name(drill: &str) -> String {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let slug = drill.replace('/', "-");
+    let slug = drill.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     format!("{now}-{slug}-{:x}", std::process::id() & 0xffff)
 }

@@ -1,6 +1,7 @@
 //! A drill: the file as written, the plan as resolved, and the run that joins the stages.
 
 pub mod catalogue;
+pub mod clean_room;
 pub mod file;
 pub mod fit;
 pub mod folder;

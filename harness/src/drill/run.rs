@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use super::clean_room;
 use super::file::FileError;
 use super::fit::{self, Fit, FitError};
 use super::folder::{FolderError, RunFolder};
@@ -13,7 +14,7 @@ use super::narrate::Narrate;
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
 use super::sell::{self, SellError};
-use crate::environment::{EnvironmentError, Stack};
+use crate::environment::{CleanRoom, EnvironmentError, Leftover, LeftoverKind, Stack};
 use crate::history::final_state::FinalState;
 use crate::observe::{SettleOptions, Settled, StoreReader, settle};
 
@@ -50,6 +51,16 @@ pub enum RunError {
     File(FileError),
     #[error(transparent)]
     Judge(#[from] JudgeError),
+    #[error("{error}; left behind: {}", words(.left))]
+    LeftBehind {
+        error: Box<RunError>,
+        left: Vec<Leftover>,
+    },
+}
+
+fn words(left: &[Leftover]) -> String {
+    let words: Vec<_> = left.iter().map(ToString::to_string).collect();
+    words.join(", ")
 }
 
 /// Runs `plan` on a stack that is up, and judges it.
@@ -66,14 +77,44 @@ pub async fn run(
     folder.save(RunFolder::PLAN, plan)?;
     folder.save(RunFolder::ABOUT, &RunAbout::now(&plan.sale.id, mutant))?;
     bench.narrate.say(&headline(plan, mutant));
+    let done = carry_out(stack, plan, mutant, bench, &folder).await;
+    let room = clean_room::after_run(stack, &folder).await?;
+    match done {
+        Ok(()) => {
+            bench.narrate.say("judging");
+            Ok(judge_folder(folder)?)
+        }
+        Err(error) => Err(with_leftovers(error, room)),
+    }
+}
+
+/// What was left is told beside what went wrong. A scan that the same trouble made impossible is not.
+fn with_leftovers(error: RunError, room: CleanRoom) -> RunError {
+    let mut left = room.after_run;
+    left.retain(|one| one.kind != LeftoverKind::Unknown);
+    if left.is_empty() {
+        return error;
+    }
+    RunError::LeftBehind {
+        error: Box::new(error),
+        left,
+    }
+}
+
+/// From the empty stack to the last reading; nothing of the service is left running.
+async fn carry_out(
+    stack: &Arc<Stack>,
+    plan: &Plan,
+    mutant: Option<&str>,
+    bench: &Bench,
+    folder: &RunFolder,
+) -> Result<(), RunError> {
     stack.reset().await?;
     folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
-    let prepared = prepare::start_services(stack, plan, mutant, &bench.bin_dir, &folder).await?;
-    let collected = collect(stack, plan, &prepared, bench, &folder).await;
+    let prepared = prepare::start_services(stack, plan, mutant, &bench.bin_dir, folder).await?;
+    let collected = collect(stack, plan, &prepared, bench, folder).await;
     prepared.stop().await;
-    collected?;
-    bench.narrate.say("judging");
-    Ok(judge_folder(folder)?)
+    collected
 }
 
 fn headline(plan: &Plan, mutant: Option<&str>) -> String {

@@ -15,7 +15,7 @@ use crate::journeys::{JourneyError, JourneyJob, JourneySummary, Journeying};
 use crate::load::figures::Figures;
 use crate::load::timeline;
 use crate::load::{self, LoadError, LoadJob, Progress, reason};
-use crate::observe::{ObserveError, Sampler, SamplerOptions};
+use crate::observe::{MachineReading, ObserveError, Sampler, SamplerOptions};
 
 /// Time between the decision to start and the first arrival: connections are opened in it.
 const LEAD_IN: Duration = Duration::from_millis(500);
@@ -63,13 +63,16 @@ pub async fn sell(
 ) -> Result<Sold, SellError> {
     let start = Instant::now() + LEAD_IN;
     let meter = Arc::clone(stack);
-    let cpu = move || meter.cpu_ms();
+    let machine = move || MachineReading {
+        cpu_ms: meter.cpu_ms(),
+        bypasses: meter.bypasses(),
+    };
     let options = SamplerOptions {
         start,
         every: SAMPLE_EVERY,
         file: folder.file(RunFolder::SAMPLES),
     };
-    let sampler = Sampler::start(prepare::store_reader(prepared, plan)?, options, cpu)?;
+    let sampler = Sampler::start(prepare::store_reader(prepared, plan)?, options, machine)?;
     let progress = Arc::new(Progress::default());
     let journeys = journeys(plan, prepared, bench, folder, start)?;
     let load = tokio::task::spawn_blocking(offer(plan, prepared, bench, folder, start, &progress)?);

@@ -10,6 +10,7 @@ use std::thread;
 
 use super::engine::{Engine, Image};
 use super::error::EnvironmentError;
+use super::owner::{MARK, Owner};
 use super::procfs::ProcessId;
 use super::programs::{self, MysqlServer, Programs};
 use super::run_folder::RunFolder;
@@ -146,7 +147,10 @@ impl Launcher {
         program: &Path,
     ) -> Result<Child, EnvironmentError> {
         // Errors are told from each other by their English text.
-        command.env("LC_ALL", "C").process_group(0);
+        command
+            .env("LC_ALL", "C")
+            .env(MARK, Owner::this().mark())
+            .process_group(0);
         let (answer, spawned) = mpsc::channel();
         let gone = || io::Error::other("the launcher's thread is gone");
         let mut child = self

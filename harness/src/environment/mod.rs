@@ -4,6 +4,8 @@
 //! Owns processes, containers, ports, scratch folders and the registry that lets a later start clean up. Knows
 //! nothing of load, drills or verdicts. No address other than loopback is ever used.
 
+mod bypass;
+mod clean_room;
 mod config;
 mod engine;
 mod error;
@@ -11,6 +13,7 @@ mod fault_proxy;
 mod launcher;
 pub mod links;
 mod mysql;
+mod owner;
 mod ports;
 mod procfs;
 mod programs;
@@ -22,11 +25,13 @@ mod runs;
 mod server;
 mod service;
 mod setting;
+mod sockets;
 mod stack;
 mod sweep;
 pub(crate) mod volume;
 mod write_limit;
 
+pub use clean_room::{CleanRoom, Leftover, LeftoverKind, scan_machine};
 pub use error::{EnvironmentError, MissingProgram};
 pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};
 pub use ports::free_port;

@@ -52,6 +52,12 @@ pub(crate) fn choose(
     Err(EnvironmentError::NoFreePort { tries: TRIES })
 }
 
+/// Every port handed out so far.
+pub(crate) fn given() -> HashSet<u16> {
+    let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    taken.clone().unwrap_or_default()
+}
+
 /// Different in every process and at every call: two runs on one machine must not walk in step.
 fn roll(attempt: u32) -> u64 {
     let now = SystemTime::now()

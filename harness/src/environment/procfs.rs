@@ -1,4 +1,4 @@
-//! What the kernel says about processes: identity, life, CPU time.
+//! What the kernel says about processes: identity, life, group, CPU time.
 
 use std::fs;
 use std::io;
@@ -46,6 +46,18 @@ pub enum ProcessState {
     Dead,
 }
 
+/// Ids of all processes of this machine that we may see, the dead but unreaped ones included.
+pub(crate) fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Number of the process group it is in; None when it is dead.
+pub(crate) fn group_of(pid: u32) -> Option<u32> {
+    let stat = Stat::read(&format!("/proc/{pid}/stat")).ok()?;
+    (stat.state != ProcessState::Dead).then_some(stat.group)
+}
+
 /// CPU time of a process so far, milliseconds; None when it is gone.
 pub(crate) fn cpu_ms(pid: u32) -> Option<u64> {
     Stat::read(&format!("/proc/{pid}/stat"))
@@ -81,6 +93,7 @@ pub(crate) fn boot_id() -> String {
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     state: ProcessState,
+    group: u32,
     cpu_ms: u64,
     started_ticks: u64,
 }
@@ -101,6 +114,7 @@ impl Stat {
                 "T" | "t" => ProcessState::Paused,
                 _ => ProcessState::Running,
             },
+            group: number(5)?.try_into().ok()?,
             cpu_ms: (number(14)? + number(15)?) * TICK_MS,
             started_ticks: number(22)?,
         })
@@ -116,6 +130,7 @@ mod tests {
         let text = "12 (a (b) c) S 1 12 12 0 -1 4194560 1 2 3 4 70 5 0 0 20 0 1 0 998877 1 2";
         let stat = Stat {
             state: ProcessState::Running,
+            group: 12,
             cpu_ms: 750,
             started_ticks: 998_877,
         };

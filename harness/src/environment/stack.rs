@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures_util::future::join_all;
 
+use super::bypass::bypasses;
+use super::clean_room::{self, Settings};
 use super::error::EnvironmentError;
 use super::fault_proxy::FaultProxy;
 use super::launcher::{Launcher, Place};
@@ -66,6 +69,8 @@ pub struct Stack {
     pub links: ProxyClient,
     proxy: FaultProxy,
     versions: BTreeMap<String, String>,
+    /// As they were when it came up.
+    settings: Settings,
     services: Mutex<Vec<Adopted>>,
     service_links: tokio::sync::Mutex<BTreeMap<usize, Arc<ServiceLinks>>>,
     launcher: Arc<Launcher>,
@@ -109,11 +114,13 @@ impl Stack {
             links,
             proxy,
             versions: BTreeMap::new(),
+            settings: Settings::new(),
             services: Mutex::default(),
             service_links: tokio::sync::Mutex::default(),
             launcher,
         };
         stack.versions = stack.read_versions().await?;
+        stack.settings = clean_room::read_settings(&stack).await?;
         Ok(stack)
     }
 
@@ -203,6 +210,37 @@ impl Stack {
         self.versions.clone()
     }
 
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where the servers really listen, by name: nobody but the proxy and the observers should go there.
+    pub fn direct_addresses(&self) -> BTreeMap<SocketAddr, String> {
+        let nodes = self.redis.nodes.iter();
+        let redis = nodes.map(|node| (node.address(), node.name().to_owned()));
+        let mysql = [&self.mysql, &self.mysql_replica.mysql]
+            .map(|server| (server.address(), server.name().to_owned()));
+        let rocketmq = [
+            (
+                &self.rocketmq.name_server_address,
+                &self.rocketmq.name_server,
+            ),
+            (&self.rocketmq.broker_address, &self.rocketmq.broker),
+        ]
+        .map(|(address, server)| (*address, server.component().to_owned()));
+        redis.chain(mysql).chain(rocketmq).collect()
+    }
+
+    /// What the services' nodes are connected to past the fault proxy, in words.
+    pub fn bypasses(&self) -> Vec<String> {
+        let direct = self.direct_addresses();
+        let services = self.services();
+        services
+            .iter()
+            .flat_map(|service| bypasses(service, &direct))
+            .collect()
+    }
+
     async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
         let (redis, mysql, replica, rocketmq) = tokio::try_join!(
             self.redis.version(),
@@ -269,7 +307,7 @@ impl Stack {
     }
 
     /// Address of the proxy's REST API.
-    pub fn proxy_address(&self) -> std::net::SocketAddr {
+    pub fn proxy_address(&self) -> SocketAddr {
         self.proxy.address()
     }
 

@@ -1,16 +1,17 @@
-//! Cleans up after runs whose owner is dead: kills what they left by recorded id, removes their
-//! folders. A live owner's run is never touched.
+//! Cleans up after runs whose owner is dead: kills what they left by recorded id and by the owner's mark, removes
+//! their folders. A live owner's run is never touched.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, geteuid};
 
 use super::engine;
-use super::procfs::boot_id;
+use super::owner::Owner;
+use super::procfs::{self, boot_id};
 use super::run_folder::{REGISTRY_FILE, Registry, runs_folder};
 use super::{volume, write_limit};
 
@@ -31,10 +32,26 @@ pub async fn sweep() -> Swept {
     // Containers first: they write into the folders.
     let mut killed = engine::sweep().await;
     let swept = sweep_in(&runs_folder());
+    killed.extend(kill_marked());
     // Once their processes are dead.
     write_limit::sweep_groups();
     killed.extend(swept.killed);
     Swept { killed, ..swept }
+}
+
+/// Processes that left their group, as the registry does not know them.
+fn kill_marked() -> Vec<String> {
+    let orphans = procfs::pids().filter(|pid| {
+        procfs::group_of(*pid).is_some()
+            && Owner::of_process(*pid).is_some_and(|owner| !owner.is_alive())
+    });
+    orphans
+        .map(|pid| {
+            // ESRCH only says that it is gone already.
+            let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL);
+            format!("a process of a dead run ({pid})")
+        })
+        .collect()
 }
 
 fn sweep_in(runs: &Path) -> Swept {

@@ -80,6 +80,17 @@ impl Drop for WriteLimit {
     }
 }
 
+/// The groups that the flashdrill process `owner` has made and not removed.
+pub(crate) fn groups_of(owner: u32) -> Vec<PathBuf> {
+    let prefix = format!("{PREFIX}{owner}-");
+    let entries = [V1, V2]
+        .into_iter()
+        .filter_map(|root| fs::read_dir(root).ok());
+    let entries = entries.flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+    named.map(|entry| entry.path()).collect()
+}
+
 /// Removes the groups whose owner is dead; those with a living process stay, because the kernel refuses.
 pub(crate) fn sweep_groups() {
     for root in [V1, V2] {

@@ -38,6 +38,18 @@ pub struct Sample {
     pub counters: BTreeMap<String, f64>,
     /// CPU used so far by each component, milliseconds.
     pub cpu_ms: BTreeMap<String, u64>,
+    /// Connections of the service past the fault proxy, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bypasses: Vec<String>,
+}
+
+/// What the machine shows of the run, without asking anybody.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MachineReading {
+    /// As of [`Sample::cpu_ms`].
+    pub cpu_ms: BTreeMap<String, u64>,
+    /// As of [`Sample::bypasses`].
+    pub bypasses: Vec<String>,
 }
 
 /// Where the authorities answer, past every fault proxy.

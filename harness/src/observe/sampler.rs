@@ -1,6 +1,5 @@
 //! Takes samples while the load runs.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::MissedTickBehavior;
 
-use super::{ObserveError, Sample, StoreReader};
+use super::{MachineReading, ObserveError, Sample, StoreReader};
 
 /// When and where to.
 #[derive(Debug, Clone)]
@@ -29,20 +28,20 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling, on the current tokio runtime. `cpu` tells the CPU used so far by each component, ms.
+    /// Starts sampling, on the current tokio runtime. `machine` reads what the machine shows.
     ///
     /// # Errors
     /// The file cannot be created.
     pub fn start(
         reader: StoreReader,
         options: SamplerOptions,
-        cpu: impl FnMut() -> BTreeMap<String, u64> + Send + 'static,
+        machine: impl FnMut() -> MachineReading + Send + 'static,
     ) -> Result<Self, ObserveError> {
         let created = File::create(&options.file);
         let path = options.file.clone();
         let file = created.map_err(|source| ObserveError::File { path, source })?;
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(sample(reader, options, cpu, file, stopped));
+        let task = tokio::spawn(sample(reader, options, machine, file, stopped));
         Ok(Self { stop, task })
     }
 
@@ -60,7 +59,7 @@ impl Sampler {
 async fn sample(
     mut reader: StoreReader,
     options: SamplerOptions,
-    mut cpu: impl FnMut() -> BTreeMap<String, u64>,
+    mut machine: impl FnMut() -> MachineReading,
     mut file: File,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<Vec<Sample>, ObserveError> {
@@ -73,9 +72,11 @@ async fn sample(
             _ = stopped.changed() => true,
         };
         let at_ms = since(options.start, Instant::now());
+        let MachineReading { cpu_ms, bypasses } = machine();
         let sample = Sample {
             at_ms,
-            cpu_ms: cpu(),
+            cpu_ms,
+            bypasses,
             ..reader.sample().await
         };
         write(&mut file, &sample).map_err(|source| ObserveError::File {

@@ -146,6 +146,23 @@ impl Mysql {
         Ok(position.replace('\n', ""))
     }
 
+    /// All its global settings, name and value.
+    pub(crate) async fn settings(&self) -> Result<Vec<(String, String)>, EnvironmentError> {
+        let read = async {
+            let mut connection = self.connect().await?;
+            let rows = connection
+                .fetch_all(sqlx::raw_sql("SHOW GLOBAL VARIABLES"))
+                .await?;
+            rows.iter()
+                .map(|row| {
+                    let value: Option<String> = row.try_get_unchecked(1)?;
+                    Ok((row.try_get_unchecked(0)?, value.unwrap_or_default()))
+                })
+                .collect::<Result<_, sqlx::Error>>()
+        };
+        read.await.map_err(|e| self.step("reading its settings", e))
+    }
+
     /// The one value of the one row.
     async fn read<T>(&self, sql: &str) -> Result<T, sqlx::Error>
     where
