@@ -312,6 +312,74 @@ fn drills_with_target(change: impl Fn(String) -> String) -> tempfile::TempDir {
     folder
 }
 
+/// A quiet sale: what is seen here does not depend on the rate.
+const QUIET: &str = r#"
+title = "A quiet sale"
+controls = ["HN-1"]
+[sale]
+skus = 1
+units_per_sku = 100
+[load]
+connections = 8
+[[load.phases]]
+name = "steady"
+shape = "constant"
+rate_per_s = 50
+duration_ms = 3000
+[population]
+users = 1000
+[expect]
+checks = ["S1"]
+"#;
+
+/// Adds a quiet drill whose target starts the service by a shell's `script`.
+fn add_drill(drills: &Path, name: &str, script: &str) -> String {
+    let command = "command = [\"{bin_dir}/flashsale\"]";
+    let target = std::fs::read_to_string(drills.join("targets/flashsale.toml")).unwrap();
+    assert!(target.contains(command));
+    let shell = format!("command = [\"sh\", \"-c\", \"{script}\"]");
+    let target = target.replace(command, &shell);
+    std::fs::write(drills.join(format!("targets/{name}.toml")), target).unwrap();
+    let file = drills.join(format!("{name}.toml"));
+    std::fs::write(&file, format!("target = \"{name}\"\n{QUIET}")).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn a_way_past_the_proxy_is_inconclusive_and_a_process_left_behind_fails() {
+    let _stack = one_at_a_time();
+    let drills = drills_with_target(|target| target);
+    let port = "$(sed -n 's/^port = //p' {scratch}/mysql/my.cnf)";
+    let direct = format!("mysql://flashdrill:flashdrill@127.0.0.1:{port}/flashdrill");
+    let past = format!("FLASHSALE_MYSQL_URL={direct} exec {{bin_dir}}/flashsale");
+    let past = add_drill(drills.path(), "past", &past);
+    let leaves = "setsid sleep 600 & exec {bin_dir}/flashsale";
+    let leaves = add_drill(drills.path(), "leaves", leaves);
+    let args = ["drill", "run", &past, &leaves];
+    let output = run(drills.path(), &args);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    // Both were named in the same second: `leaves` sorts first.
+    let runs = runs(drills.path());
+    let [leaves, past] = [&runs[0], &runs[1]].map(|run| verdict_of(run));
+    assert_eq!(past["verdict"], "inconclusive", "{past:#}");
+    let why = past["reasons"][0].as_str().unwrap();
+    let way = "ervice-0 is connected to mysql at its real address 127.0.0.1:";
+    assert!(why.starts_with("P1:") && why.contains(way), "{why}");
+    assert_eq!(leaves["verdict"], "fail", "{leaves:#}");
+    let why = leaves["reasons"][0].as_str().unwrap();
+    assert!(why.starts_with("P2:") && why.contains("sleep 600"), "{why}");
+    assert!(said.contains("left behind: process"), "{said}");
+
+    let room = std::fs::read(runs[0].join("clean_room.json")).unwrap();
+    let room: Value = serde_json::from_slice(&room).unwrap();
+    for scan in ["after_run", "after_stop"] {
+        assert_eq!(room[scan][0]["kind"], "process", "{room:#}");
+    }
+    let swept = text(&run(drills.path(), &["clean"]));
+    assert!(swept.contains("killed a process of a dead run"), "{swept}");
+}
+
 #[test]
 fn a_service_that_finds_its_port_taken_exits_69_with_its_own_words() {
     let _stack = one_at_a_time();

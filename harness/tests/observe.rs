@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use flashdrill::drill::plan::Plan;
 use flashdrill::history::final_state::{CacheRow, OrderRow, OrderState, StockRow};
 use flashdrill::observe::{
-    Endpoints, Sample, Sampler, SamplerOptions, SettleOptions, StoreReader, settle,
+    Endpoints, MachineReading, Sample, Sampler, SamplerOptions, SettleOptions, StoreReader, settle,
 };
 use flashdrill::target::StateQueries;
 use flashdrill::target::template::Variables;
@@ -272,8 +272,11 @@ async fn samples_go_to_the_file_and_survive_an_outage() {
         every: Duration::from_millis(100),
         file: file.clone(),
     };
-    let cpu = || BTreeMap::from([("redis".to_owned(), 5)]);
-    let sampler = Sampler::start(world.reader(), options, cpu).unwrap();
+    let machine = || MachineReading {
+        cpu_ms: BTreeMap::from([("redis".to_owned(), 5)]),
+        ..MachineReading::default()
+    };
+    let sampler = Sampler::start(world.reader(), options, machine).unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
     world.store.kill();
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use flashdrill::check::{CheckId, Evidence, Judgement, Verdict, judge};
 use flashdrill::drill::plan::PlannedFault;
 use flashdrill::drill::range::Count;
+use flashdrill::environment::CleanRoom;
 use flashdrill::faults::{Fault, FaultEvent, RedisPrimaryKill};
 use flashdrill::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
@@ -241,6 +242,7 @@ impl Run {
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
             samples: self.samples.clone(),
+            clean_room: CleanRoom::default(),
         }
     }
 

@@ -12,8 +12,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::{
-    EnvironmentError, Service, ServiceOptions, Setting, Stack, StackOptions, links,
+    EnvironmentError, Leftover, LeftoverKind, Service, ServiceOptions, Setting, Stack, StackOptions,
+    links, scan_machine,
 };
+use flashdrill::proxy::toxic::{Effect, Stream, Toxic};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use redis::cmd;
 use sqlx::{Connection, MySqlConnection};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -205,6 +209,110 @@ async fn a_service_starts_and_fails_with_a_reason(stack: &Stack) {
     assert!(text.contains("404"), "{text}");
 }
 
+/// A process that runs `script` in the service's place.
+async fn run_script(stack: &Stack, script: &str) -> Service {
+    let mut options = service(stack, script, "/version");
+    options.command[0] = "bash".to_owned();
+    Service::start(stack, &options).await.unwrap()
+}
+
+async fn the_way_past_the_proxy_is_seen(stack: &Stack) {
+    let dial = |port: u16| format!("exec 3<>/dev/tcp/127.0.0.1/{port}; sleep 600 & wait");
+    let proxied = stack.service_links(0).await.unwrap().mysql;
+    let honest = run_script(stack, &dial(proxied)).await;
+    let past = run_script(stack, &dial(stack.mysql.port)).await;
+    let begun = Instant::now();
+    let seen = loop {
+        let seen = stack.bypasses();
+        if !seen.is_empty() || begun.elapsed() > Duration::from_secs(10) {
+            break seen;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let address = stack.mysql.address();
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    let words = format!("is connected to mysql at its real address {address}");
+    assert!(seen[0].ends_with(&words), "{seen:?}");
+    past.stop().await;
+    assert!(stack.bypasses().is_empty());
+    honest.stop().await;
+}
+
+/// The kinds and words of what is found.
+fn told(found: &[Leftover]) -> Vec<String> {
+    found.iter().map(ToString::to_string).collect()
+}
+
+/// Returns the process that is left.
+async fn what_is_left_is_named(stack: &Stack) -> u32 {
+    assert_eq!(told(&stack.leftovers().await), Vec::<String>::new());
+    let toxic = Toxic::new(Stream::Upstream, Effect::Timeout { timeout: 0 });
+    stack.links.add_toxic("redis-bus-3", &toxic).await.unwrap();
+    stack
+        .links
+        .set_enabled("mysql-replication", false)
+        .await
+        .unwrap();
+    let set = cmd("CONFIG")
+        .arg("SET")
+        .arg("maxmemory")
+        .arg("100mb")
+        .to_owned();
+    stack.redis.node(2).query::<()>(&set).await.unwrap();
+    let mut primary = MySqlConnection::connect(&stack.mysql.url()).await.unwrap();
+    let read_only = "SET GLOBAL read_only = ON";
+    sqlx::raw_sql(read_only)
+        .execute(&mut primary)
+        .await
+        .unwrap();
+    run_script(stack, "setsid sleep 600 & exec sleep 600")
+        .await
+        .stop()
+        .await;
+    let found = stack.leftovers().await;
+    let said = told(&found).join("\n");
+    for part in [
+        "toxic timeout_upstream on redis-bus-3",
+        "disabled link mysql-replication",
+        "changed setting redis-2 maxmemory = 104857600 (was 0)",
+        "changed setting mysql read_only = ON (was OFF)",
+        ": sleep 600",
+    ] {
+        assert!(said.contains(part), "{part} not in: {said}");
+    }
+    assert_eq!(found.len(), 5, "{said}");
+    stack
+        .redis
+        .node(2)
+        .query::<()>(cmd("CONFIG").arg("SET").arg("maxmemory").arg("0"))
+        .await
+        .unwrap();
+    sqlx::raw_sql("SET GLOBAL read_only = OFF")
+        .execute(&mut primary)
+        .await
+        .unwrap();
+    stack.heal().await.unwrap();
+
+    let replica = &stack.mysql_replica.mysql.server;
+    replica.pause().await.unwrap();
+    let said = told(&stack.leftovers().await).join("\n");
+    assert!(said.contains("paused server mysql-replica"), "{said}");
+    replica.resume().await.unwrap();
+    let process = found
+        .iter()
+        .find(|one| one.kind == LeftoverKind::Process)
+        .unwrap();
+    process.what.split(':').next().unwrap().parse().unwrap()
+}
+
+/// The machine's scan, once the stack is gone.
+async fn the_machine_is_clean_but_for(pid: u32) {
+    let said = told(&scan_machine().await);
+    assert_eq!(said, [format!("process {pid}: sleep 600")]);
+    kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL).unwrap();
+    assert_eq!(told(&scan_machine().await), Vec::<String>::new());
+}
+
 /// A message as a RocketMQ producer sends it (request code 10), through the service's link.
 async fn send_message(stack: &Stack, sys_flag: u32, properties: &str) {
     let fields = serde_json::json!({
@@ -304,6 +412,8 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     the_bus_runs_through_the_proxy(&stack).await;
     the_backlog_is_what_nobody_consumed(&stack).await;
     a_service_starts_and_fails_with_a_reason(&stack).await;
+    the_way_past_the_proxy_is_seen(&stack).await;
+    let left = what_is_left_is_named(&stack).await;
 
     stack
         .links
@@ -331,5 +441,7 @@ async fn a_stack_starts_resets_and_stops_without_a_trace() {
     assert!(!pids.into_iter().any(is_alive), "a server is left");
     assert!(!scratch.exists(), "the scratch folder is left");
     stack.stop().await;
+    drop((stack, servers));
+    the_machine_is_clean_but_for(left).await;
     std::fs::remove_dir_all(logs("stack")).unwrap();
 }
