@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::{
-    EnvironmentError, Leftover, LeftoverKind, Service, ServiceOptions, Setting, Stack, StackOptions,
-    links, scan_machine,
+    EnvironmentError, Leftover, LeftoverKind, Service, ServiceOptions, Setting, Stack,
+    StackOptions, links, scan_machine,
 };
 use flashdrill::proxy::toxic::{Effect, Stream, Toxic};
 use nix::sys::signal::{Signal, kill};

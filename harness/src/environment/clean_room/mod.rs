@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use settings::{Settings, read as read_settings};
 
+use super::engine;
 use super::owner::Owner;
 use super::run_folder::runs_folder;
 use super::stack::Stack;
@@ -37,6 +38,7 @@ pub enum LeftoverKind {
     PausedServer,
     Setting,
     Process,
+    Container,
     Mount,
     WriteLimit,
     Folder,
@@ -62,6 +64,7 @@ impl fmt::Display for Leftover {
             LeftoverKind::PausedServer => "paused server",
             LeftoverKind::Setting => "changed setting",
             LeftoverKind::Process => "process",
+            LeftoverKind::Container => "container",
             LeftoverKind::Mount => "mount",
             LeftoverKind::WriteLimit => "write limit",
             LeftoverKind::Folder => "folder",
@@ -133,7 +136,10 @@ impl Stack {
 
 /// What this process's stacks have left on the machine, now that all of them are gone.
 pub async fn scan_machine() -> Vec<Leftover> {
-    settled(|| host::scan(Owner::this(), &runs_folder())).await
+    let mut found = settled(|| host::scan(Owner::this(), &runs_folder())).await;
+    let containers = engine::containers_left().await.into_iter();
+    found.extend(containers.map(|name| Leftover::new(LeftoverKind::Container, name)));
+    found
 }
 
 /// Looks again until nothing is found or it is clear that it stays.

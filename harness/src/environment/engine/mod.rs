@@ -13,7 +13,7 @@ use testcontainers::core::client::docker_client_instance;
 
 pub use error::{EngineError, MissingImage};
 pub(crate) use image::Image;
-pub(crate) use owner::{labels, sweep};
+pub(crate) use owner::{containers_left, labels, sweep};
 
 use super::server::Program;
 

@@ -71,18 +71,44 @@ pub(crate) async fn sweep() -> Vec<String> {
     }
 }
 
-async fn sweep_engine(docker: &Docker) -> Vec<String> {
+/// `component (container)` of this process's containers, running or not.
+pub(crate) async fn containers_left() -> Vec<String> {
+    let (Ok(docker), Ok(me)) = (docker_client_instance().await, Owner::me()) else {
+        return Vec::new();
+    };
+    let Ok(all) = tokio::time::timeout(SWEEP_TIMEOUT, labelled(&docker)).await else {
+        tracing::warn!("the Docker engine does not answer: its containers were not looked at");
+        return Vec::new();
+    };
+    let ours = all.iter().filter(|container| {
+        serde_json::from_str(label(container, OWNER)).is_ok_and(|owner: Owner| owner == me)
+    });
+    ours.map(name).collect()
+}
+
+/// All that carry our label, whoever the owner is.
+async fn labelled(docker: &Docker) -> Vec<ContainerSummary> {
     let ours = HashMap::from([("label", vec![OWNER])]);
     let options = ListContainersOptionsBuilder::new().all(true).filters(&ours);
     let containers = docker.list_containers(Some(options.build())).await;
+    containers.unwrap_or_default()
+}
+
+fn name(container: &ContainerSummary) -> String {
+    let id = container.id.as_deref().unwrap_or_default();
+    let short = id.get(..12).unwrap_or(id);
+    format!("{} ({short})", label(container, COMPONENT))
+}
+
+async fn sweep_engine(docker: &Docker) -> Vec<String> {
     let mut swept = Vec::new();
-    for container in containers.unwrap_or_default() {
+    for container in labelled(docker).await {
         let (Some(id), true) = (&container.id, is_abandoned(&container)) else {
             continue;
         };
         let force = RemoveContainerOptionsBuilder::new().force(true).v(true);
         match docker.remove_container(id, Some(force.build())).await {
-            Ok(()) => swept.push(format!("{} ({})", label(&container, COMPONENT), &id[..12])),
+            Ok(()) => swept.push(name(&container)),
             // Another sweep may have been quicker.
             Err(error) => tracing::debug!(id, %error, "not removed"),
         }
