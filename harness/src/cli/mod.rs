@@ -9,6 +9,7 @@ mod fault;
 mod left_behind;
 mod load;
 mod prove;
+mod proxy;
 mod ps;
 mod session;
 mod stop_word;
@@ -60,6 +61,8 @@ enum Command {
     /// List what can be broken; break and heal a stack that `up` keeps.
     #[command(subcommand)]
     Fault(fault::FaultCommand),
+    /// Run the fault proxy alone: a drop-in for toxiproxy-server.
+    Proxy(proxy::Args),
     /// Show what runs, and what is broken in it now.
     Ps,
     /// Remove what killed runs left: processes, containers and scratch folders whose owner is gone.
@@ -113,6 +116,7 @@ async fn dispatch(command: Command) -> Exit {
             Err(error) => Exit::unavailable(&error),
         },
         Command::Fault(command) => fault::run(command).await,
+        Command::Proxy(args) => proxy::run(args).await,
         Command::Ps => ps::run().await,
         Command::Clean => {
             clean::run().await;

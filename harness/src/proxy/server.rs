@@ -53,8 +53,9 @@ impl ProxyServer {
     }
 
     /// # Errors
-    /// The port is taken, or the thread cannot start.
+    /// The address is beyond loopback and not allowed, the port is taken, or the thread cannot start.
     pub fn start_with(options: ProxyOptions) -> Result<Self, ProxyError> {
+        Allowed::new(options.allow.clone()).listen(&options.listen.to_string())?;
         let (started, report) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()

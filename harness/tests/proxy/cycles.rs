@@ -97,10 +97,7 @@ async fn two_hundred_cycles_under_load_leave_nothing() {
             && f.client.connections("echo").await.unwrap().is_empty()
     })
     .await;
-    until("the server sees them gone", async || {
-        f.echo.open.load(Ordering::Relaxed) == 0
-    })
-    .await;
+    until("the server sees them gone", async || f.echo.open() == 0).await;
     // Our own client may keep a second connection to the API.
     until("tasks are gone", async || {
         tasks(&f.client).await < tasks_before + 4

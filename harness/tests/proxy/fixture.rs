@@ -1,53 +1,21 @@
 //! A proxy with one link, `echo`, before a server that sends back what it gets.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flashdrill::proxy::client::LinkRequest;
 use flashdrill::proxy::toxic::{Effect, Stream, Toxic};
 use flashdrill::proxy::{ProxyClient, ProxyServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
+
+use super::echo::Echo;
 
 /// Long enough that nothing which should arrive is missed on a busy machine.
 pub const SOON: Duration = Duration::from_secs(10);
 /// Long enough to see that nothing arrives.
 pub const QUIET: Duration = Duration::from_millis(300);
-
-pub struct Echo {
-    pub address: SocketAddr,
-    pub open: Arc<AtomicUsize>,
-}
-
-impl Echo {
-    pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let open = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&open);
-        tokio::spawn(async move {
-            while let Ok((mut stream, from)) = listener.accept().await {
-                assert_eq!(
-                    from.ip().to_string(),
-                    "127.0.0.3",
-                    "where proxies dial from"
-                );
-                let count = Arc::clone(&count);
-                count.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(async move {
-                    let (mut read, mut write) = stream.split();
-                    let _ = tokio::io::copy(&mut read, &mut write).await;
-                    let _ = write.shutdown().await;
-                    count.fetch_sub(1, Ordering::Relaxed);
-                });
-            }
-        });
-        Self { address, open }
-    }
-}
 
 pub struct Fixture {
     _server: ProxyServer,

@@ -48,6 +48,14 @@ async fn bytes_pass_unchanged_and_are_counted_live() {
     assert_eq!(f.client.connections("echo").await.unwrap(), []);
 }
 
+/// So that a server can tell who has bypassed the proxy.
+#[tokio::test]
+async fn links_dial_from_an_address_of_their_own() {
+    let f = Fixture::start().await;
+    f.connected().await;
+    assert_eq!(f.echo.clients(), [std::net::IpAddr::from([127, 0, 0, 3])]);
+}
+
 /// Toxiproxy closes both ways when one side has said all, and loses the answer.
 #[tokio::test]
 async fn a_half_close_is_passed_on_and_the_answer_still_comes() {
@@ -67,19 +75,26 @@ async fn a_half_close_is_passed_on_and_the_answer_still_comes() {
     assert_eq!(end(&mut client).await, End::Closed);
 }
 
+/// A client and a server that have talked to each other through a link.
+async fn talking(listen: std::net::SocketAddr, listener: &TcpListener) -> (TcpStream, TcpStream) {
+    let mut client = TcpStream::connect(listen).await.unwrap();
+    let (mut server, _) = listener.accept().await.unwrap();
+    client.write_all(b"hello").await.unwrap();
+    assert!(arrives(&mut server, b"hello").await);
+    (client, server)
+}
+
 #[tokio::test]
 async fn a_reset_of_one_side_is_passed_on_as_a_reset() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let f = Fixture::start().await;
     let listen = put(&f.client, "server", listener.local_addr().unwrap()).await;
-    let mut client = TcpStream::connect(listen).await.unwrap();
-    let (server, _) = listener.accept().await.unwrap();
+    let (mut client, server) = talking(listen, &listener).await;
     server.set_zero_linger().unwrap();
     drop(server);
     assert_eq!(end(&mut client).await, End::Reset);
 
-    let client = TcpStream::connect(listen).await.unwrap();
-    let (mut server, _) = listener.accept().await.unwrap();
+    let (client, mut server) = talking(listen, &listener).await;
     client.set_zero_linger().unwrap();
     drop(client);
     assert_eq!(end(&mut server).await, End::Reset);

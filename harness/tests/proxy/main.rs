@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod api;
+mod command;
 mod cycles;
+#[path = "../echo/mod.rs"]
+mod echo;
 mod fixture;
 mod leases;
 mod links;

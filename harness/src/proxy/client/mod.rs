@@ -85,7 +85,12 @@ impl ProxyClient {
     /// Creates the proxy. One of that name with the same listener and upstream stays as it is; with
     /// another it is replaced, its toxics gone.
     pub async fn put(&self, request: &LinkRequest) -> Result<(), ProxyError> {
-        self.post("/populate", &[request]).await
+        self.populate(std::slice::from_ref(request)).await
+    }
+
+    /// [`Self::put`] for several.
+    pub async fn populate(&self, requests: &[LinkRequest]) -> Result<(), ProxyError> {
+        self.post("/populate", requests).await
     }
 
     pub async fn update(&self, proxy: &str, update: &LinkUpdate) -> Result<(), ProxyError> {
