@@ -33,6 +33,7 @@ drills: build ## run every drill
 	@$(FLASHDRILL) drill run --all
 
 test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
+	@compose/install-toxiproxy.sh
 	@$(CARGO) test --release --workspace --no-fail-fast
 
 prove: build-mutants ## run every drill against its mutants: each must be caught
