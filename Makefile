@@ -11,7 +11,7 @@ FLASHDRILL := $(BIN)/flashdrill
 CARGO := cargo --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-mutants drill drills test prove bench nightly check deny clean
+.PHONY: help deps build build-mutants drill drills test prove bench fuzz nightly check deny clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,10 +39,22 @@ test: build-mutants ## unit tests, tests on real servers, the drills and a mutan
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
 
-bench: build ## the load generator beside wrk, oha, vegeta and Goose, about ten minutes (BENCH=--short: one)
+bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; 12 minutes (BENCH=--short: one)
 	@compose/install-bench.sh
+	@compose/install-toxiproxy.sh
 	@$(CARGO) build --release -p flashbench --features goose --bins
 	@$(BIN)/flashbench run $(BENCH)
+	@$(BIN)/flashbench proxy $(BENCH)
+
+FUZZ_SECONDS ?= 60
+fuzz: deps ## fuzz the proxy's parsers and its API, a minute each (FUZZ_SECONDS=n: that long)
+	@command -v cargo-fuzz >/dev/null || { echo "fuzz: installing cargo-fuzz"; \
+	  env -u CARGO_TARGET_DIR cargo install cargo-fuzz --locked --quiet --root $(CACHE)/tools; }
+	@cp Cargo.lock fuzz/Cargo.lock # The same versions of everything.
+	@for target in resp mysql remoting api; do \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir fuzz --sanitizer none $$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 || exit 1; \
+	done
 
 nightly: check test drills prove ## everything, in full length
 
