@@ -11,13 +11,17 @@ FLASHDRILL := $(BIN)/flashdrill
 CARGO := cargo --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-mutants drill drills test prove bench fuzz nightly check deny clean
+.PHONY: help deps images build build-mutants drill drills test prove bench fuzz nightly check deny clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 deps: ## install what is missing (Debian: apt and Maven; elsewhere names it)
 	@compose/install.sh
+
+images: deps ## build local images for --env container where no registry is reachable
+	@compose/install-docker.sh
+	@compose/images.sh
 
 build: deps ## build flashdrill and the bundled service
 	@echo "build: cargo build --release (the first one takes several minutes)"

@@ -33,7 +33,7 @@ debian() {
     shift 2
     # A mirror may be a snapshot of some age, so its date is not checked.
     mmdebstrap --quiet --variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
-        --aptopt='Acquire::Check-Valid-Until "false"' --include="$packages,dash,coreutils" \
+        --aptopt='Acquire::Check-Valid-Until "false"' --include="$packages,dash,coreutils,sed" \
         --extract-hook='mkdir -p "$1/tmp" && chmod 1777 "$1/tmp"' "$@" "$suite" "$work/root.tar" >"$work/log" 2>&1 ||
         { cat "$work/log"; give_up "mmdebstrap failed"; }
 }

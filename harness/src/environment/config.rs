@@ -10,6 +10,8 @@ use super::run_folder::file_error;
 
 pub(crate) const REDIS: &str = include_str!("../../../compose/redis.conf");
 pub(crate) const MYSQL: &str = include_str!("../../../compose/my.cnf");
+/// Taken as it is.
+pub(crate) const MYSQL_INIT: &str = include_str!("../../../compose/init.sql");
 pub(crate) const BROKER: &str = include_str!("../../../compose/broker.conf");
 
 /// Fills `template` and writes it to `path`.

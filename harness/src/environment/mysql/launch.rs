@@ -16,17 +16,6 @@ use super::super::server::{Program, Server, ServerSpec};
 
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Run by a server at each start; one statement a line. Kept out of the binary log: what a replica replays comes
-/// after it.
-const INIT_SQL: &str = "\
-SET SESSION sql_log_bin = 0;
-CREATE DATABASE IF NOT EXISTS flashdrill CHARACTER SET utf8mb4;
-CREATE USER IF NOT EXISTS 'flashdrill'@'127.0.0.%' IDENTIFIED BY 'flashdrill';
-GRANT ALL ON *.* TO 'flashdrill'@'127.0.0.%';
-CREATE USER IF NOT EXISTS 'service'@'127.0.0.%' IDENTIFIED BY 'service';
-GRANT ALL ON flashdrill.* TO 'service'@'127.0.0.%';
-";
-
 /// What the servers of a stack differ in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -56,7 +45,7 @@ pub(super) fn folder(launcher: &Launcher, role: Role) -> Result<PathBuf, Environ
     let dir = launcher.folder.make(role.component())?;
     launcher.folder.make(&format!("{}/tmp", role.component()))?;
     let init = dir.join("init.sql");
-    fs::write(&init, INIT_SQL).map_err(|source| file_error("write", &init, source))?;
+    fs::write(&init, config::MYSQL_INIT).map_err(|source| file_error("write", &init, source))?;
     Ok(dir)
 }
 
