@@ -338,6 +338,13 @@ impl Stack {
         self.services().into_iter().chain(stack).collect()
     }
 
+    /// Process groups of all that may run while the stack stands.
+    pub(super) fn groups(&self) -> Vec<u32> {
+        let servers = self.servers();
+        let all = servers.iter().chain(self.proxy.server());
+        all.filter_map(|server| server.pid()).collect()
+    }
+
     fn services(&self) -> Vec<Arc<Server>> {
         let services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
         let alive = services.iter().filter_map(|one| one.server.upgrade());

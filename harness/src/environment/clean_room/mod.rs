@@ -104,8 +104,7 @@ impl Stack {
             ));
         }
         found.extend(settings::changed(self).await);
-        let servers = self.servers();
-        let groups: Vec<u32> = servers.iter().filter_map(|server| server.pid()).collect();
+        let groups = self.groups();
         let scan = || {
             let mut found = host::processes(Owner::this(), &groups);
             found.extend(host::disk(Owner::this(), &runs_folder()));
