@@ -36,8 +36,14 @@ pub fn run(protocol: Protocol, input: &[u8]) {
 
 fn add_cuts(cuts: &Cuts, protocol: Protocol, nth: u64) {
     let (at, actions) = match protocol {
-        Protocol::Resp => ("GET", [Action::Close, Action::LoseReply { then: Then::Reset }]),
-        Protocol::Mysql => ("COMMIT", [Action::Close, Action::LoseReply { then: Then::Hang }]),
+        Protocol::Resp => (
+            "GET",
+            [Action::Close, Action::LoseReply { then: Then::Reset }],
+        ),
+        Protocol::Mysql => (
+            "COMMIT",
+            [Action::Close, Action::LoseReply { then: Then::Hang }],
+        ),
         Protocol::Remoting => ("PULL_MESSAGE", [Action::Drop, Action::Twice]),
     };
     for action in actions {

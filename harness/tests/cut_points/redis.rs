@@ -157,6 +157,13 @@ async fn cuts_are_listed_shown_and_refused() {
     assert!(unsound.to_string().contains("400"), "{unsound}");
     f.client.reset().await.unwrap();
     assert_eq!(f.client.cuts(LINK).await.unwrap(), []);
+    f.client.renew_lease("drill", SOON).await.unwrap();
+    let leased = f.client.under_lease("drill");
+    leased.add_cut(LINK, &cut).await.unwrap();
+    let shown = f.client.cut(LINK, &cut.name).await.unwrap();
+    assert_eq!(shown.lease.as_deref(), Some("drill"));
+    f.client.end_lease("drill").await.unwrap();
+    assert_eq!(f.client.cuts(LINK).await.unwrap(), []);
     let gone = f.client.remove_cut(LINK, &cut.name).await.unwrap_err();
     assert!(gone.to_string().contains("404"), "{gone}");
 }
