@@ -1,12 +1,15 @@
 //! The parts that everything else stands on, and how they are put together around a queue.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use uuid::Uuid;
 
 use crate::gateway::App;
 use crate::operations::metrics::Metrics;
@@ -14,18 +17,21 @@ use crate::operations::sale_desk::SaleDesk;
 use crate::parts::Parts;
 use crate::queue::OrderQueue;
 use crate::reconcile::applied::AppliedNews;
+use crate::reconcile::follower::Follower;
 use crate::reconcile::keeper::Keeper;
+use crate::reconcile::quiet::Quieter;
 use crate::reconcile::rebuild::Rebuilder;
 use crate::reconcile::releases::Releases;
 use crate::reconcile::sweep::Sweep;
 use crate::sale::buy::Shop;
 use crate::sale::catalogue::Catalogue;
+use crate::sale::clock;
 use crate::sale::desk::Desk;
 use crate::sale::promises::Promises;
 use crate::sale::settler::Settler;
 use crate::sale::transaction::ReserveTransaction;
 use crate::sale::waiting_room::WaitingRoom;
-use crate::settings::Settings;
+use crate::settings::{Role, Settings};
 use crate::stock::Stock;
 use crate::stock::lane::LaneParts;
 use crate::stock::scripts::Scripts;
@@ -41,6 +47,9 @@ pub struct Base {
     catalogue: Arc<Catalogue>,
     promises: Arc<Promises>,
     releases: Releases,
+    role: Role,
+    /// Name among the nodes, unique to this process.
+    pub node: String,
 }
 
 impl Base {
@@ -86,6 +95,8 @@ impl Base {
             catalogue,
             promises: Arc::default(),
             releases,
+            role: settings.role,
+            node: node_name(settings),
         })
     }
 
@@ -118,7 +129,7 @@ impl Base {
         }
     }
 
-    /// Learns the sales from MySQL and starts the keeper's tasks; returns what the gateway needs.
+    /// Learns the sales from MySQL and starts the tasks of this node's role; returns what the gateway needs.
     ///
     /// # Errors
     /// MySQL does not answer.
@@ -130,32 +141,44 @@ impl Base {
         prometheus: PrometheusHandle,
         tasks: &mut JoinSet<()>,
     ) -> Result<App, StoreError> {
-        let rebuilder = self.rebuilder(settings, Arc::clone(&queue));
-        let sales = SaleDesk {
-            catalogue: Arc::clone(&self.catalogue),
-            store: self.store.clone(),
-            rebuilder: rebuilder.clone(),
-        };
-        sales.load().await?;
-        let catalogue = Arc::clone(&self.catalogue);
-        tasks.spawn(
-            Keeper {
-                catalogue,
-                rebuilder,
+        let mut follower = self.follower(Arc::clone(&queue));
+        follower.read().await?;
+        tasks.spawn(follower.run());
+        if self.role.is_keeper() {
+            let keeper = Keeper {
+                node: self.node.clone(),
+                catalogue: Arc::clone(&self.catalogue),
+                rebuilder: self.rebuilder(settings, Arc::clone(&queue)),
                 step: parts.rebuild,
-            }
-            .run(),
-        );
-        tasks.spawn(self.releases.clone().run());
+            };
+            tasks.spawn(keeper.run());
+            tasks.spawn(self.releases.clone().run());
+        }
         tasks.spawn(self.sweep().run());
-        Ok(self.app(settings, sales, queue, prometheus))
+        Ok(self.app(settings, queue, prometheus))
+    }
+
+    fn follower(&self, queue: Arc<dyn OrderQueue>) -> Follower {
+        Follower {
+            node: self.node.clone(),
+            is_gateway: self.role.is_gateway(),
+            catalogue: Arc::clone(&self.catalogue),
+            stock: self.stock.clone(),
+            store: self.store.clone(),
+            quieter: Quieter {
+                promises: Arc::clone(&self.promises),
+                store: self.store.clone(),
+                queue,
+                metrics: self.metrics.clone(),
+                waits: HashMap::new(),
+            },
+        }
     }
 
     fn rebuilder(&self, settings: &Settings, queue: Arc<dyn OrderQueue>) -> Rebuilder {
         Rebuilder {
             stock: self.stock.clone(),
             store: self.store.clone(),
-            promises: Arc::clone(&self.promises),
             queue,
             metrics: self.metrics.clone(),
             hold: settings.hold(),
@@ -174,13 +197,13 @@ impl Base {
     fn app(
         &self,
         settings: &Settings,
-        sales: SaleDesk,
         queue: Arc<dyn OrderQueue>,
         prometheus: PrometheusHandle,
     ) -> App {
         let room = WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight);
         let work = Handle::current();
         App {
+            is_gateway: self.role.is_gateway(),
             shop: Shop {
                 work: work.clone(),
                 catalogue: Arc::clone(&self.catalogue),
@@ -189,11 +212,17 @@ impl Base {
                 queue: Arc::clone(&queue),
             },
             desk: Desk {
+                catalogue: Arc::clone(&self.catalogue),
+                stock: self.stock.clone(),
                 store: self.store.clone(),
                 promises: Arc::clone(&self.promises),
                 releases: self.releases.clone(),
             },
-            sales,
+            sales: SaleDesk {
+                store: self.store.clone(),
+                stock: self.stock.clone(),
+                catalogue: Arc::clone(&self.catalogue),
+            },
             stock: self.stock.clone(),
             store: self.store.clone(),
             queue,
@@ -203,4 +232,19 @@ impl Base {
             work,
         }
     }
+}
+
+/// 32 hexadecimal digits that no other process has: its address, its id and the time.
+fn node_name(settings: &Settings) -> String {
+    static STARTS: AtomicU32 = AtomicU32::new(0);
+    let name = format!(
+        "{} {} {} {}",
+        settings.listen,
+        std::process::id(),
+        STARTS.fetch_add(1, Ordering::Relaxed),
+        clock::now_ms()
+    );
+    Uuid::new_v5(&Uuid::NAMESPACE_URL, name.as_bytes())
+        .simple()
+        .to_string()
 }

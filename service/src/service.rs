@@ -1,4 +1,4 @@
-//! Starts the service, and ends it in order.
+//! Starts a node of the service, and ends it in order.
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::base::Base;
 use crate::gateway::server;
 use crate::operations::{log, metrics};
 use crate::parts::Parts;
-use crate::queue::rocketmq::{Consumer, QueueError};
+use crate::queue::rocketmq::{Consumer, Depth, QueueError};
 use crate::queue::{OrderQueue, QueueSettings, RocketMqQueue};
 use crate::settings::Settings;
 use crate::store::StoreError;
@@ -123,13 +123,16 @@ pub async fn serve(
     let app = base
         .start(settings, parts, queue, prometheus, &mut tasks)
         .await?;
-    tracing::info!(address = %settings.listen, "listening");
+    tracing::info!(address = %settings.listen, role = ?settings.role, node = base.node, "listening");
     let serving = gateway.spawn(server::serve(listener, Arc::new(app), shutdown));
     if let Err(error) = serving.await {
         tracing::error!(%error, "the gateway broke off");
     }
     tracing::info!("ending");
     tasks.shutdown().await;
+    if let Err(error) = base.store.leave(&base.node).await {
+        tracing::warn!(%error, "the other nodes wait until this one's time has run out");
+    }
     match Arc::into_inner(rocketmq) {
         Some(rocketmq) => rocketmq.stop().await,
         None => tracing::warn!("a connection still uses the queue; its client is cut off"),
@@ -149,11 +152,21 @@ async fn connect_queue(
         group: settings.group.clone(),
         transactions_in_flight: settings.transactions_in_flight.get(),
     };
-    let producer = parts.producer(&queue, base.transaction()).await?;
-    let news = base.news();
-    let on_applied = move |applied: &[_]| news.tell(applied);
-    let consumer = Consumer::start(&queue, base.store.clone(), on_applied).await?;
-    Ok(Arc::new(RocketMqQueue { producer, consumer }))
+    let mut rocketmq = RocketMqQueue {
+        producer: None,
+        consumer: None,
+        depth: Depth::new(&queue),
+    };
+    if settings.role.is_gateway() {
+        rocketmq.producer = Some(parts.producer(&queue, base.transaction()).await?);
+    }
+    if settings.role.is_consumer() {
+        let news = base.news();
+        let on_applied = move |applied: &[_]| news.tell(applied);
+        let consumer = Consumer::start(&queue, base.store.clone(), on_applied).await?;
+        rocketmq.consumer = Some(consumer);
+    }
+    Ok(Arc::new(rocketmq))
 }
 
 /// Resolves at the first SIGINT or SIGTERM.

@@ -11,6 +11,9 @@ use clap::{Parser, ValueEnum};
 #[derive(Debug, Clone, Parser)]
 #[command(version)]
 pub struct Settings {
+    /// What this node does; any number of each role may run, and one keeper leads.
+    #[arg(long, env = "FLASHSALE_ROLE", value_enum, default_value = "all")]
+    pub role: Role,
     /// Address of the HTTP interface.
     #[arg(long, env = "FLASHSALE_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
@@ -70,6 +73,35 @@ impl Settings {
     #[must_use]
     pub fn hold(&self) -> Duration {
         Duration::from_secs(self.hold_s)
+    }
+}
+
+/// Every node answers probes and operators; the rest is by role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Role {
+    /// Lets buyers in.
+    Gateway,
+    /// Brings orders from the queue to MySQL.
+    Consumer,
+    /// Makes sure of the stock, gives units back.
+    Keeper,
+    All,
+}
+
+impl Role {
+    #[must_use]
+    pub fn is_gateway(self) -> bool {
+        matches!(self, Self::Gateway | Self::All)
+    }
+
+    #[must_use]
+    pub fn is_consumer(self) -> bool {
+        matches!(self, Self::Consumer | Self::All)
+    }
+
+    #[must_use]
+    pub fn is_keeper(self) -> bool {
+        matches!(self, Self::Keeper | Self::All)
     }
 }
 

@@ -63,7 +63,11 @@ impl Bench {
             orders: vec![],
         };
         let lane = self.stock.need(&sku).unwrap();
-        let epoch = self.stock.rebuild(&lane, &sku, &image).await.unwrap();
+        let epoch = sku.epoch() + 1;
+        self.stock
+            .rebuild(&lane, &sku, epoch, &image)
+            .await
+            .unwrap();
         assert_eq!(
             compare(&image, &self.stock.contents(&sku).await.unwrap()),
             []
@@ -160,7 +164,9 @@ async fn a_new_process_at_the_same_address_gets_no_reservation_until_the_sku_is_
         orders: vec![],
     };
     let lane = bench.stock.need(&sku).unwrap();
-    let epoch = bench.stock.rebuild(&lane, &sku, &image).await.unwrap();
+    let epoch = sku.epoch() + 1;
+    let rebuilt = bench.stock.rebuild(&lane, &sku, epoch, &image).await;
+    rebuilt.unwrap();
     assert!(
         epoch > 1,
         "an epoch is never used twice, even when Redis forgot it"

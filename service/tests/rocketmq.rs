@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use flashsale::queue::rocketmq::{Consumer, Producer};
+use flashsale::queue::rocketmq::{Consumer, Depth, Producer};
 use flashsale::queue::{Decision, LocalTransaction, QueueSettings, Submitted};
 use flashsale::sale::order::{OrderMessage, Reserved};
 use flashsale::store::{Applied, AppliedOutcome, Store};
@@ -139,10 +139,11 @@ impl Stage {
         missing.cloned().collect()
     }
 
-    async fn wait_for_lag_zero(&self, consumer: &Consumer) {
+    async fn wait_for_lag_zero(&self) {
+        let depth = Depth::new(&self.settings);
         let begun = Instant::now();
         loop {
-            let lag = consumer.progress().await.map(|read| read.backlog());
+            let lag = depth.read().await.map(|read| read.backlog());
             if matches!(lag, Ok(0)) {
                 return;
             }
@@ -223,7 +224,7 @@ async fn commits_are_applied_once_and_rollbacks_never() {
     }
     stage.wait_for(granted + 1).await; // Check-back commits one of the doubtful ones.
     println!("all applied {:?} after the first submit", begun.elapsed());
-    stage.wait_for_lag_zero(&consumer).await;
+    stage.wait_for_lag_zero().await;
     tokio::time::sleep(Duration::from_secs(4)).await; // Nothing new comes.
     let redelivered = stage.applied(AppliedOutcome::AlreadyApplied);
     println!("{redelivered} redelivered");
@@ -256,7 +257,7 @@ async fn a_consumer_resumes_where_the_last_one_stopped() {
     let second = submit(&producer, 500, 1_000, 64).await.0;
     let consumer = stage.consumer().await;
     stage.wait_for(first + second).await;
-    stage.wait_for_lag_zero(&consumer).await;
+    stage.wait_for_lag_zero().await;
     println!(
         "{} redelivered",
         stage.applied(AppliedOutcome::AlreadyApplied)
@@ -318,7 +319,7 @@ async fn outage(name: &str, route: Route) {
     // What was granted before the kill and lost its commit comes by check-back, so at least these are applied.
     stage.wait_for(before + granted + 1).await;
     println!("all granted applied {:?} after the restart", back.elapsed());
-    stage.wait_for_lag_zero(&consumer).await;
+    stage.wait_for_lag_zero().await;
     let distinct: std::collections::HashSet<String> = stage
         .applied
         .lock()

@@ -36,7 +36,8 @@ impl Door {
     /// What the router answers runs to its end even if the buyer goes away: half a cancellation would wait for
     /// the sweep.
     pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
-        if request.method() == Method::POST && request.uri().path() == BUY_PATH {
+        let is_buy = request.method() == Method::POST && request.uri().path() == BUY_PATH;
+        if is_buy && self.app.is_gateway {
             return Ok(self.buy(request.into_body()).await);
         }
         let mut router = self.router.clone();

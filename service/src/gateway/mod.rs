@@ -22,6 +22,8 @@ use crate::store::Store;
 
 /// What the handlers work with.
 pub struct App {
+    /// Buyers come in here; else this node only answers probes and operators.
+    pub is_gateway: bool,
     /// Where everything runs that is more than an answer from memory.
     pub work: Handle,
     pub shop: Shop,

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use crate::reconcile::rebuild::{RebuildError, Rebuilder};
 use crate::sale::sku::Sku;
+use crate::stock::identity::Identity;
 
-/// Replaces close, drain, rebuild, compare.
+/// Replaces drain, rebuild, compare.
 ///
 /// # Errors
 /// Redis does not answer.
-pub async fn step(rebuilder: &Rebuilder, sku: &Arc<Sku>) -> Result<(), RebuildError> {
+pub async fn step(
+    rebuilder: &Rebuilder,
+    sku: &Arc<Sku>,
+    epoch: u64,
+) -> Result<Arc<Identity>, RebuildError> {
     let lane = rebuilder.stock.need(sku)?;
-    let epoch = rebuilder.stock.epoch_in_redis(sku).await?;
-    sku.rebuilt(sku.rules(), epoch, lane.identity.number);
-    Ok(())
+    rebuilder.stock.fence(sku, epoch).await?;
+    Ok(Arc::clone(&lane.identity))
 }

@@ -1,12 +1,18 @@
 //! Carries out what operators ask for: define a sale, warm it up, open it, close it. All is audited.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crate::reconcile::rebuild::{RebuildError, Rebuilder};
 use crate::sale::catalogue::Catalogue;
-use crate::sale::sku::{Gate, Rules, Sku};
-use crate::stock::StockError;
-use crate::store::{SaleState, Store, StoreError};
+use crate::sale::sku::Gate;
+use crate::stock::{Stock, StockError};
+use crate::store::{GateRow, NODE_TTL, SaleState, Store, StoreError};
+
+/// A warm-up that takes longer has met trouble that does not pass.
+const WARM_UP_MAX: Duration = Duration::from_secs(25);
+
+/// Time between two looks at what the others have done.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Who the audit log names; there is one operators' token.
 const OPERATOR: &str = "operator";
@@ -18,125 +24,128 @@ pub enum SalesError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Stock(#[from] StockError),
-    #[error(transparent)]
-    Rebuild(#[from] RebuildError),
     #[error("sale {0} has no SKU in MySQL; put the sale and its SKUs first")]
     Empty(String),
     #[error("no SKU of sale {0} is known here; warm up first")]
     Unknown(String),
-    #[error("{sale}/{sku} was not warmed up on the Redis primary that answers now; warm up first")]
-    NotWarm { sale: String, sku: String },
+    #[error("{sale}/{sku} is not warm ({why}); warm up first")]
+    NotWarm {
+        sale: String,
+        sku: String,
+        why: String,
+    },
     #[error(
         "`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\"
     )]
     Name(String),
 }
 
-/// Carries out what operators ask for.
+/// Carries out what operators ask for: writes it into MySQL, and waits until keeper and nodes have done their part.
 #[derive(Clone)]
 pub struct SaleDesk {
-    pub catalogue: Arc<Catalogue>,
     pub store: Store,
-    pub rebuilder: Rebuilder,
+    pub stock: Stock,
+    pub catalogue: Arc<Catalogue>,
 }
 
 impl SaleDesk {
-    /// Learns the sales that MySQL knows. Those that are open stay paused until the keeper has made
-    /// sure of their stock.
-    ///
-    /// # Errors
-    /// MySQL does not answer.
-    pub async fn load(&self) -> Result<(), StoreError> {
-        for sale in self.store.sales().await? {
-            let gate = match sale.state {
-                SaleState::Prepared => Gate::Prepared,
-                SaleState::Open => Gate::Paused,
-                SaleState::Closed => Gate::Closed,
-            };
-            self.learn(&sale.sale, gate).await?;
-        }
-        Ok(())
-    }
-
-    /// Overwrites Redis from MySQL for every SKU of the sale and compares both; leaves the gates
+    /// Has the keeper overwrite Redis from MySQL for every SKU of the sale and compare both; leaves the gates
     /// closed. May be repeated.
     ///
     /// # Errors
-    /// A difference, or a store that does not answer: the sale must not open.
+    /// A difference, a store that does not answer, no keeper: the sale must not open.
     pub async fn warm_up(&self, sale: &str) -> Result<usize, SalesError> {
-        let skus = self.learn(sale, Gate::Prepared).await?;
-        if skus.is_empty() {
-            return Err(SalesError::Empty(sale.to_owned()));
-        }
         self.store.set_sale_state(sale, SaleState::Prepared).await?;
-        for sku in &skus {
-            sku.set_gate(Gate::Prepared);
-        }
-        for sku in &skus {
-            self.rebuilder.close_drain_rebuild(sku).await?;
-        }
-        self.audit("warm-up", sale, &format!("{} SKUs", skus.len()))
-            .await?;
-        Ok(skus.len())
+        self.store.doubt_sale(sale).await?;
+        let begun = Instant::now();
+        let skus = loop {
+            let rows = self.rows(sale).await?;
+            if rows.is_empty() {
+                return Err(SalesError::Empty(sale.to_owned()));
+            }
+            let Some(cold) = rows.iter().find(|row| !row.is_ready) else {
+                break rows.len();
+            };
+            if begun.elapsed() > WARM_UP_MAX {
+                return Err(not_ready(cold));
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        };
+        self.until_all_know().await?;
+        self.audit("warm-up", sale, &format!("{skus} SKUs")).await?;
+        Ok(skus)
     }
 
-    /// Opens the gates of a sale that is warm. MySQL first: a restart half way then finishes the job.
+    /// Opens the gates of a sale that is warm. In Redis before MySQL, where nobody lets anybody in before; and in
+    /// Redis again, because a rebuild may have come in between.
     ///
     /// # Errors
-    /// Not warmed up, or a store does not answer: some gates may be open.
+    /// Not warmed up, or a store does not answer: some gates may be open, and the call may be repeated.
     pub async fn open(&self, sale: &str) -> Result<usize, SalesError> {
-        let skus = self.catalogue.of_sale(sale);
-        if skus.is_empty() {
+        let rows = self.rows(sale).await?;
+        if rows.is_empty() {
             return Err(SalesError::Unknown(sale.to_owned()));
         }
-        if let Some(cold) = skus.iter().find(|sku| !self.rebuilder.stock.is_ready(sku)) {
-            return Err(SalesError::NotWarm {
-                sale: cold.sale.clone(),
-                sku: cold.sku.clone(),
-            });
+        if let Some(cold) = rows
+            .iter()
+            .find(|row| !row.is_ready && row.state != SaleState::Open)
+        {
+            return Err(not_ready(cold));
         }
+        self.move_gates(&rows, Gate::Open).await?;
         self.store.set_sale_state(sale, SaleState::Open).await?;
-        for sku in skus.iter().filter(|sku| sku.gate() != Gate::Paused) {
-            self.rebuilder
-                .stock
-                .set_gate(sku, sku.epoch(), Gate::Open)
-                .await?;
-            sku.set_gate(Gate::Open);
-        }
-        self.audit("open", sale, &format!("{} SKUs", skus.len()))
+        let rows = self.rows(sale).await?;
+        self.move_gates(&rows, Gate::Open).await?;
+        self.until_all_know().await?;
+        self.audit("open", sale, &format!("{} SKUs", rows.len()))
             .await?;
-        Ok(skus.len())
+        Ok(rows.len())
     }
 
     /// Closes the gates for good.
     ///
     /// # Errors
-    /// A store does not answer; this node sells nothing any more all the same.
+    /// MySQL does not answer.
     pub async fn close(&self, sale: &str) -> Result<usize, SalesError> {
-        let skus = self.catalogue.of_sale(sale);
-        for sku in &skus {
-            sku.set_gate(Gate::Closed);
-        }
         self.store.set_sale_state(sale, SaleState::Closed).await?;
-        for sku in &skus {
-            self.rebuilder.close_in_redis(sku).await;
+        let rows = self.rows(sale).await?;
+        if let Err(error) = self.move_gates(&rows, Gate::Closed).await {
+            tracing::warn!(%error, "gates stay open in Redis; the nodes let nobody in");
         }
-        self.audit("close", sale, &format!("{} SKUs", skus.len()))
+        self.until_all_know().await?;
+        self.audit("close", sale, &format!("{} SKUs", rows.len()))
             .await?;
-        Ok(skus.len())
+        Ok(rows.len())
     }
 
-    async fn learn(&self, sale: &str, gate: Gate) -> Result<Vec<Arc<Sku>>, StoreError> {
-        let images = self.store.sku_images(sale).await?;
-        let add = |image: crate::store::SkuImage| {
-            let rules = Rules {
-                limit_per_user: image.limit_per_user,
-                starts_at_ms: image.starts_at_ms,
-                ends_at_ms: image.ends_at_ms,
-            };
-            self.catalogue.get_or_add(sale, &image.sku, rules, gate)
-        };
-        Ok(images.into_iter().map(add).collect())
+    async fn rows(&self, sale: &str) -> Result<Vec<GateRow>, StoreError> {
+        let mut rows = self.store.gates().await?.rows;
+        rows.retain(|row| row.sale == sale);
+        Ok(rows)
+    }
+
+    /// Moves the gates in Redis. One that is being rebuilt is left to the keeper, who looks at the sale's state.
+    async fn move_gates(&self, rows: &[GateRow], gate: Gate) -> Result<(), SalesError> {
+        for row in rows.iter().filter(|row| row.is_ready) {
+            let sku = self
+                .catalogue
+                .get_or_add(&row.sale, &row.sku, row.rules, Gate::Prepared);
+            self.stock.set_gate(&sku, row.epoch, gate).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns when every live gateway has drawn the consequences of what is in MySQL now, or does not answer.
+    async fn until_all_know(&self) -> Result<(), StoreError> {
+        let (now_ms, begun) = (self.store.now_ms().await?, Instant::now());
+        while self.store.gateways_behind(now_ms).await? > 0 {
+            if begun.elapsed() > NODE_TTL {
+                tracing::warn!("some nodes have not followed yet");
+                break;
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        Ok(())
     }
 
     /// Writes a line of the audit log.
@@ -146,5 +155,17 @@ impl SaleDesk {
     pub async fn audit(&self, what: &str, sale: &str, after: &str) -> Result<(), StoreError> {
         tracing::info!(sale, what, after, "operator");
         self.store.audit(OPERATOR, what, sale, "", after).await
+    }
+}
+
+fn not_ready(row: &GateRow) -> SalesError {
+    let why = match row.trouble.as_str() {
+        "" => "no keeper has got to it; does one run?",
+        trouble => trouble,
+    };
+    SalesError::NotWarm {
+        sale: row.sale.clone(),
+        sku: row.sku.clone(),
+        why: why.to_owned(),
     }
 }

@@ -13,7 +13,6 @@ use super::sale_desk::SalesError;
 use crate::gateway::App;
 use crate::gateway::problem::{json, problem, problem_with_detail};
 use crate::gateway::reason::Reason;
-use crate::reconcile::rebuild::RebuildError;
 use crate::sale::buy::is_sale_name;
 
 /// `PUT /ops/v1/sales/{sale}`
@@ -141,12 +140,8 @@ fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
 fn reason(error: &SalesError) -> Reason {
     match error {
         SalesError::Name(_) => Reason::BadRequest,
-        SalesError::Store(error) | SalesError::Rebuild(RebuildError::Store(error))
-            if error.is_transient() =>
-        {
-            Reason::StoreUnavailable
-        }
-        SalesError::Stock(_) | SalesError::Rebuild(RebuildError::Stock(_)) => Reason::Paused,
+        SalesError::Store(error) if error.is_transient() => Reason::StoreUnavailable,
+        SalesError::Stock(_) => Reason::Paused,
         _ => Reason::Conflict,
     }
 }

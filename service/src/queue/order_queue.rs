@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use super::rocketmq::{Consumer, Producer};
+use super::rocketmq::{Consumer, Depth, Producer};
 use super::{Progress, Submitted};
 use crate::sale::order::OrderMessage;
 
@@ -20,30 +20,39 @@ pub trait OrderQueue: Send + Sync + 'static {
     fn is_connected(&self) -> bool;
 }
 
-/// The RocketMQ path: transactional producer and batch consumer.
+/// The RocketMQ path: transactional producer and batch consumer, as far as this node's role has them.
 pub struct RocketMqQueue {
-    pub producer: Producer,
-    pub consumer: Consumer,
+    pub producer: Option<Producer>,
+    pub consumer: Option<Consumer>,
+    pub depth: Depth,
 }
 
 impl RocketMqQueue {
     /// Ends after the running transactions and the batch in hand.
     pub async fn stop(self) {
-        self.producer.stop().await;
-        self.consumer.stop().await;
+        if let Some(producer) = self.producer {
+            producer.stop().await;
+        }
+        if let Some(consumer) = self.consumer {
+            consumer.stop().await;
+        }
     }
 }
 
 impl OrderQueue for RocketMqQueue {
     fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted> {
-        Box::pin(self.producer.submit(order))
+        match &self.producer {
+            Some(producer) => Box::pin(producer.submit(order)),
+            None => Box::pin(std::future::ready(Submitted::QueueUnavailable)),
+        }
     }
 
     fn progress(&self) -> Answering<'_, Option<Progress>> {
-        Box::pin(async { self.consumer.progress().await.ok() })
+        Box::pin(async { self.depth.read().await.ok() })
     }
 
     fn is_connected(&self) -> bool {
-        self.producer.is_connected() && self.consumer.is_connected()
+        let producer = self.producer.as_ref().is_none_or(Producer::is_connected);
+        producer && self.consumer.as_ref().is_none_or(Consumer::is_connected)
     }
 }

@@ -30,7 +30,7 @@ impl AppliedNews {
     }
 
     /// Redis granted what MySQL does not have: the stores differ, so the SKU closes at once, before its
-    /// next unit is promised too, and is rebuilt.
+    /// next unit is promised too, and is rebuilt on the keeper's word.
     fn broken(&self, applied: &Applied, promise: Option<&Promise>, reason: &str) {
         self.metrics.broken_promises.increment(1);
         tracing::error!(
@@ -49,6 +49,7 @@ impl AppliedNews {
             None => self.catalogue.named(&applied.sku),
         };
         for sku in skus {
+            sku.suspect();
             self.releases.stock.pause(&sku);
         }
         self.releases.wake();

@@ -1,4 +1,4 @@
-//! The keeper: notices that Redis cannot be trusted any more, and brings the SKU back.
+//! The keeper: notices that Redis cannot be trusted any more, and brings the SKU back. One of all nodes leads.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::lease::Lease;
 use super::rebuild::{RebuildError, RebuildStep, Rebuilder};
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::{Gate, Sku};
 use crate::stock::StockError;
+use crate::stock::identity::Identity;
+use crate::store::{GateRow, SaleState, StoreError};
 
 /// Time between two looks at all SKUs.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -17,110 +20,159 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// Time between two tries to bring one SKU back.
 const RETRY_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Watches every SKU of the catalogue.
+/// Watches every SKU, while it leads.
 #[derive(Clone)]
 pub struct Keeper {
+    pub node: String,
     pub catalogue: Arc<Catalogue>,
     pub rebuilder: Rebuilder,
     pub step: RebuildStep,
 }
 
+/// SKUs that are being brought back, side by side. Dropped, it stops at once.
+#[derive(Default)]
+struct Restoring {
+    tasks: JoinSet<(String, String)>,
+    names: HashSet<(String, String)>,
+}
+
 impl Keeper {
-    /// Runs until the task is aborted. SKUs are brought back side by side.
+    /// Runs until the task is aborted.
     pub async fn run(self) {
-        let mut restoring = JoinSet::new();
-        let mut at_work: HashSet<(String, String)> = HashSet::new();
+        let mut lease = Lease::new(self.rebuilder.store.clone(), self.node.clone());
+        let mut restoring = Restoring::default();
         loop {
-            for sku in self.catalogue.all() {
-                self.guard(&sku);
-                let name = (sku.sale.clone(), sku.sku.clone());
-                if sku.gate() == Gate::Paused && at_work.insert(name.clone()) {
-                    let keeper = self.clone();
-                    restoring.spawn(async move {
-                        keeper.restore(&sku).await;
-                        name
-                    });
-                }
+            if !lease.is_held(self.is_fit()).await {
+                restoring = Restoring::default();
+            } else if let Err(error) = self.look(&mut restoring).await {
+                tracing::debug!(%error, "gates cannot be read");
             }
             tokio::time::sleep(LOOK_INTERVAL).await;
-            while let Some(done) = restoring.try_join_next() {
-                match done {
-                    Ok(name) => drop(at_work.remove(&name)),
-                    Err(error) => {
-                        tracing::error!(%error, "a rebuild ended unexpectedly; its SKU stays closed");
-                    }
+        }
+    }
+
+    /// It reaches everything that a rebuild needs.
+    fn is_fit(&self) -> bool {
+        self.rebuilder.stock.is_complete() && self.rebuilder.queue.is_connected()
+    }
+
+    /// Begins to bring back what is not ready.
+    async fn look(&self, restoring: &mut Restoring) -> Result<(), StoreError> {
+        restoring.reap();
+        for row in self.rebuilder.store.gates().await?.rows {
+            if row.state == SaleState::Closed {
+                continue;
+            }
+            let Some(sku) = self.catalogue.find(&row.sale, &row.sku) else {
+                continue; // This node learns of it any moment.
+            };
+            if row.is_ready {
+                if self.is_elsewhere(&row, &sku) {
+                    self.rebuilder.stock.pause(&sku);
+                    self.rebuilder.store.doubt(&row).await?;
                 }
+            } else if restoring.names.insert((row.sale.clone(), row.sku.clone())) {
+                let keeper = self.clone();
+                restoring.tasks.spawn(async move {
+                    keeper.restore(&sku, &row).await;
+                    (row.sale, row.sku)
+                });
             }
-        }
-    }
-
-    /// Closes the gate of a SKU whose primary is another process than the one it was verified on, or
-    /// that was seen to differ from MySQL.
-    fn guard(&self, sku: &Sku) {
-        if sku.gate() != Gate::Open {
-            return;
-        }
-        let stock = &self.rebuilder.stock;
-        let is_foreign = stock
-            .lane(sku.keys.slot)
-            .is_some_and(|lane| lane.identity.number != sku.verified_on());
-        if is_foreign || sku.is_suspect() {
-            stock.pause(sku);
-        }
-    }
-
-    /// Tries until the SKU is open again, or an operator closes it.
-    async fn restore(&self, sku: &Arc<Sku>) {
-        let mut said = String::new();
-        while sku.gate() == Gate::Paused {
-            match self.bring_back(sku).await {
-                Ok(()) => return,
-                Err(error) => {
-                    let text = error.to_string();
-                    if text != said {
-                        tracing::warn!(
-                            sale = sku.sale,
-                            sku = sku.sku,
-                            reason = text,
-                            "SKU stays closed for now"
-                        );
-                        said = text;
-                    }
-                    tokio::time::sleep(RETRY_INTERVAL).await;
-                }
-            }
-        }
-    }
-
-    async fn bring_back(&self, sku: &Arc<Sku>) -> Result<(), RebuildError> {
-        // Nothing can be done before there is a primary to rebuild on.
-        self.rebuilder.stock.need(sku)?;
-        match self.step {
-            RebuildStep::FromStore => self.rebuilder.close_drain_rebuild(sku).await?,
-            #[cfg(feature = "mutants")]
-            RebuildStep::Skipped => {
-                crate::mutants::reopen_without_rebuild::step(&self.rebuilder, sku).await?;
-            }
-        }
-        Ok(self.open(sku).await?)
-    }
-
-    /// Opens in Redis, then here, unless an operator closed the SKU in between.
-    async fn open(&self, sku: &Sku) -> Result<(), StockError> {
-        self.rebuilder
-            .stock
-            .set_gate(sku, sku.epoch(), Gate::Open)
-            .await?;
-        if sku.move_gate(Gate::Paused, Gate::Open) {
-            tracing::info!(
-                sale = sku.sale,
-                sku = sku.sku,
-                epoch = sku.epoch(),
-                "gate open again"
-            );
-        } else {
-            self.rebuilder.close_in_redis(sku).await;
         }
         Ok(())
+    }
+
+    /// The SKU's primary is another process than the one it was verified on.
+    fn is_elsewhere(&self, row: &GateRow, sku: &Sku) -> bool {
+        let lane = self.rebuilder.stock.lane(sku.keys.slot);
+        lane.is_some_and(|lane| {
+            lane.identity.node_id != row.redis_node || lane.identity.run_id != row.redis_run
+        })
+    }
+
+    /// Tries until the SKU is ready, or this keeper does not lead any more.
+    async fn restore(&self, sku: &Arc<Sku>, row: &GateRow) {
+        let (mut said, mut above) = (String::new(), sku.epoch());
+        loop {
+            let error = match self.bring_back(sku, row, above).await {
+                Ok(()) | Err(RebuildError::NotLeading) => return,
+                Err(error) => error,
+            };
+            if let RebuildError::Stock(StockError::StaleEpoch { found, .. }) = error {
+                above = found;
+            }
+            let text = error.to_string();
+            if text != said {
+                tracing::warn!(
+                    sale = sku.sale,
+                    sku = sku.sku,
+                    reason = text,
+                    "SKU stays closed for now"
+                );
+                // Whoever waits for the SKU finds it there.
+                drop(self.rebuilder.store.trouble(row, &text).await);
+                said = text;
+            }
+            tokio::time::sleep(RETRY_INTERVAL).await;
+        }
+    }
+
+    /// One attempt, under an epoch of its own.
+    async fn bring_back(
+        &self,
+        sku: &Arc<Sku>,
+        row: &GateRow,
+        above: u64,
+    ) -> Result<(), RebuildError> {
+        let Rebuilder { stock, store, .. } = &self.rebuilder;
+        // Nothing can be done before there is a primary to rebuild on.
+        stock.need(sku)?;
+        let epoch = store.next_epoch(row, above, &self.node).await?;
+        let epoch = epoch.ok_or(RebuildError::NotLeading)?;
+        let identity = match self.step {
+            RebuildStep::FromStore => self.rebuilder.close_drain_rebuild(sku, epoch).await?,
+            #[cfg(feature = "mutants")]
+            RebuildStep::Skipped => {
+                crate::mutants::reopen_without_rebuild::step(&self.rebuilder, sku, epoch).await?
+            }
+        };
+        self.open(sku, row, epoch, &identity).await
+    }
+
+    /// In Redis first: no node lets anybody in before MySQL says that the SKU is ready.
+    async fn open(
+        &self,
+        sku: &Sku,
+        row: &GateRow,
+        epoch: u64,
+        identity: &Identity,
+    ) -> Result<(), RebuildError> {
+        let Rebuilder { stock, store, .. } = &self.rebuilder;
+        let sale = store.sale(&row.sale).await?;
+        if sale.is_some_and(|sale| sale.state == SaleState::Open) {
+            stock.set_gate(sku, epoch, Gate::Open).await?;
+        }
+        let Identity {
+            node_id, run_id, ..
+        } = identity;
+        if store.ready(row, epoch, node_id, run_id).await? {
+            tracing::info!(sale = sku.sale, sku = sku.sku, epoch, "ready");
+            return Ok(());
+        }
+        Err(RebuildError::NotLeading)
+    }
+}
+
+impl Restoring {
+    /// Forgets those that are done.
+    fn reap(&mut self) {
+        while let Some(done) = self.tasks.try_join_next() {
+            match done {
+                Ok(name) => drop(self.names.remove(&name)),
+                Err(error) => {
+                    tracing::error!(%error, "a rebuild ended unexpectedly; its SKU stays closed");
+                }
+            }
+        }
     }
 }

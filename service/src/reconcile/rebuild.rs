@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::failpoints::{Point, reach};
 use crate::operations::metrics::Metrics;
 use crate::queue::OrderQueue;
 use crate::sale::clock;
-use crate::sale::order::OrderId;
-use crate::sale::promises::Promises;
-use crate::sale::sku::{Gate, Rules, Sku};
+use crate::sale::sku::{Rules, Sku};
+use crate::stock::identity::Identity;
 use crate::stock::image::{Image, ImageOrder, ImageState, Mismatch, compare};
 use crate::stock::{Stock, StockError};
 use crate::store::{OrderState, SkuImage, Store, StoreError};
@@ -28,6 +28,8 @@ pub enum RebuildError {
     Stock(#[from] StockError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("another attempt or another keeper has taken over")]
+    NotLeading,
     #[error("{sale}/{sku} is not in MySQL; put the SKU first")]
     Missing { sale: String, sku: String },
     #[error("{sale}/{sku} differs after the rebuild: {first} ({count} differences); warm up again")]
@@ -44,7 +46,6 @@ pub enum RebuildError {
 pub struct Rebuilder {
     pub stock: Stock,
     pub store: Store,
-    pub promises: Arc<Promises>,
     pub queue: Arc<dyn OrderQueue>,
     pub metrics: Metrics,
     /// How long an unpaid order holds its units.
@@ -52,14 +53,19 @@ pub struct Rebuilder {
 }
 
 impl Rebuilder {
-    /// Close, drain, rebuild, compare. The gate is closed in Redis afterwards, and the SKU is known to
-    /// be right on the process that answers now.
+    /// Close, drain, rebuild, compare, under a new epoch. The gate is closed in Redis afterwards, and the SKU is
+    /// known to be right on the process that is returned.
     ///
     /// # Errors
-    /// The gate must stay closed; the call may be repeated.
-    pub async fn close_drain_rebuild(&self, sku: &Arc<Sku>) -> Result<(), RebuildError> {
-        self.close_in_redis(sku).await;
-        let drained = self.drain(sku).await?;
+    /// The gate must stay closed; the call may be repeated under a later epoch.
+    pub async fn close_drain_rebuild(
+        &self,
+        sku: &Arc<Sku>,
+        epoch: u64,
+    ) -> Result<Arc<Identity>, RebuildError> {
+        self.stock.fence(sku, epoch).await?;
+        reach(Point::AfterClose);
+        let drained = self.drain(sku, epoch).await?;
         tracing::info!(
             sale = sku.sale,
             sku = sku.sku,
@@ -67,18 +73,13 @@ impl Rebuilder {
             took_ms = drained.took.as_millis(),
             "drained"
         );
-        self.rebuild(sku).await
+        reach(Point::AfterDrain);
+        let identity = self.rebuild(sku, epoch).await?;
+        reach(Point::AfterRebuild);
+        Ok(identity)
     }
 
-    /// Best effort: a primary that lost the SKU, or has an older epoch, has no gate of ours to close.
-    pub async fn close_in_redis(&self, sku: &Sku) {
-        if let Err(error) = self.stock.set_gate(sku, sku.epoch(), Gate::Closed).await {
-            tracing::debug!(%error, "gate not closed in Redis");
-        }
-    }
-
-    async fn rebuild(&self, sku: &Sku) -> Result<(), RebuildError> {
-        let _no_release = sku.movement.write().await;
+    async fn rebuild(&self, sku: &Sku, epoch: u64) -> Result<Arc<Identity>, RebuildError> {
         let image = self
             .store
             .sku_images(&sku.sale)
@@ -92,7 +93,7 @@ impl Rebuilder {
         let image = self.image(image.ok_or_else(missing)?);
         // Rebuilt and compared on one connection, so that the identity noted is the one that was written.
         let lane = self.stock.need(sku)?;
-        let epoch = self.stock.rebuild(&lane, sku, &image).await?;
+        self.stock.rebuild(&lane, sku, epoch, &image).await?;
         let differences = compare(
             &image,
             &crate::stock::contents::read(&lane, &sku.keys)
@@ -108,12 +109,6 @@ impl Rebuilder {
                 count: differences.len(),
             });
         }
-        for order in &image.orders {
-            OrderId::parse(&order.order_id)
-                .into_iter()
-                .for_each(|id| sku.accept(&order.user, id));
-        }
-        sku.rebuilt(image.rules, epoch, lane.identity.number);
         tracing::info!(
             sale = sku.sale,
             sku = sku.sku,
@@ -123,7 +118,7 @@ impl Rebuilder {
             node = lane.identity.node_id,
             "rebuilt from MySQL and compared"
         );
-        Ok(())
+        Ok(Arc::clone(&lane.identity))
     }
 
     fn image(&self, image: SkuImage) -> Image {

@@ -86,7 +86,6 @@ impl Releases {
         let Some(sku) = self.catalogue.find(&row.sale, &row.sku) else {
             return true;
         };
-        let _no_rebuild = sku.movement.read().await;
         match self.stock.release(&sku, &row.order_id).await {
             Ok(released) => {
                 if released.is_new {

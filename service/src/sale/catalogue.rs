@@ -41,6 +41,14 @@ impl Catalogue {
             .collect()
     }
 
+    /// All SKUs whose keys are in this hash slot.
+    #[must_use]
+    pub fn of_slot(&self, slot: u16) -> Vec<Arc<Sku>> {
+        let mut skus = self.all();
+        skus.retain(|sku| sku.keys.slot == slot);
+        skus
+    }
+
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Sku>> {
         self.sales

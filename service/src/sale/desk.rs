@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use super::catalogue::Catalogue;
+use super::order::{OrderId, OrderMessage};
 use super::promises::{PromiseState, Promises};
 use crate::failpoints::{Point, reach};
 use crate::reconcile::releases::Releases;
+use crate::stock::Stock;
+use crate::stock::image::LedgerEntry;
 use crate::store::{OrderRow, OrderState, Store, StoreError, Transition};
 
 /// Where an order stands, as the buyer sees it.
@@ -30,13 +34,15 @@ const QUEUED: &str = "queued";
 /// Serves buyers who hold an order id.
 #[derive(Debug, Clone)]
 pub struct Desk {
+    pub catalogue: Arc<Catalogue>,
+    pub stock: Stock,
     pub store: Store,
     pub promises: Arc<Promises>,
     pub releases: Releases,
 }
 
 impl Desk {
-    /// MySQL first, then the promises, then MySQL again: an order moves from the one to the other.
+    /// MySQL first, then promises and ledger, then MySQL again: an order moves from the one to the other.
     ///
     /// # Errors
     /// MySQL does not answer.
@@ -48,7 +54,7 @@ impl Desk {
         if let Some(found) = self.store.order(order_id).await? {
             return Ok(Some(row(found)));
         }
-        if self.is_queued(order_id) {
+        if self.queued(order_id).await.is_some() {
             return Ok(Some(OrderStatus {
                 state: QUEUED,
                 reason: None,
@@ -62,7 +68,7 @@ impl Desk {
     pub async fn pay(&self, order_id: &str) -> Result<Change, StoreError> {
         let transition = self.store.pay(order_id).await?;
         Ok(match transition {
-            Transition::NotFound if self.is_queued(order_id) => Change::Lost(QUEUED),
+            Transition::NotFound if self.queued(order_id).await.is_some() => Change::Lost(QUEUED),
             transition => change(transition, OrderState::Paid),
         })
     }
@@ -74,12 +80,9 @@ impl Desk {
     pub async fn cancel(&self, order_id: &str) -> Result<Change, StoreError> {
         let mut transition = self.store.cancel(order_id).await?;
         if transition == Transition::NotFound
-            && let Some(promise) = self
-                .promises
-                .get(order_id)
-                .filter(|p| p.state != PromiseState::Asked)
+            && let Some(order) = self.queued(order_id).await
         {
-            transition = self.store.cancel_unapplied(&promise.order).await?;
+            transition = self.store.cancel_unapplied(&order).await?;
             self.promises.kept(order_id);
         }
         if transition == Transition::Done(OrderState::Cancelled) {
@@ -89,10 +92,19 @@ impl Desk {
         Ok(change(transition, OrderState::Cancelled))
     }
 
-    fn is_queued(&self, order_id: &str) -> bool {
-        self.promises
-            .get(order_id)
-            .is_some_and(|promise| promise.state != PromiseState::Asked)
+    /// The order that MySQL does not have yet, promised by this node or another.
+    async fn queued(&self, order_id: &str) -> Option<Arc<OrderMessage>> {
+        let promise = self.promises.get(order_id);
+        if let Some(promise) = promise.filter(|promise| promise.state != PromiseState::Asked) {
+            return Some(promise.order);
+        }
+        for sku in self.catalogue.of_slot(OrderId::parse(order_id)?.slot()) {
+            let entry = self.stock.look_up(&sku, order_id).await.ok().flatten();
+            if let Some(entry) = entry.filter(LedgerEntry::is_reserved) {
+                return Some(Arc::new(entry.message(&sku, order_id)));
+            }
+        }
+        None
     }
 }
 

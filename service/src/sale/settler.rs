@@ -43,7 +43,6 @@ impl Settler {
 
     /// One try; true if the order is settled.
     async fn settle(&self, sku: &Sku, order: &Arc<OrderMessage>) -> bool {
-        let _no_rebuild = sku.movement.read().await;
         match self.stock.settle(sku, &order.order_id).await {
             Ok(Settled::Reserved | Settled::Released) => {
                 self.metrics.settled_reserved.increment(1);

@@ -47,9 +47,8 @@ pub struct Sku {
     pub sku: String,
     pub keys: Keys,
     pub marks: Marks,
-    /// Held shared while units move in both stores (release), alone while Redis is rebuilt from
-    /// MySQL, so that no rebuild copies one half of a movement.
-    pub movement: tokio::sync::RwLock<()>,
+    /// Held by whoever reads the ledger to learn all orders of the SKU.
+    pub learning: tokio::sync::Mutex<()>,
     rules: ArcSwap<Rules>,
     gate: AtomicU8,
     epoch: AtomicU64,
@@ -58,7 +57,7 @@ pub struct Sku {
     /// Something proved that Redis and MySQL disagree.
     is_suspect: AtomicBool,
     in_flight: AtomicUsize,
-    /// Orders accepted by this node or found in MySQL, by user: their requests are answered as the
+    /// Orders accepted by this node or read from the ledger, by user: their requests are answered as the
     /// same order again even when the SKU is sold out. Bounded by the stock ever sold. By user, so
     /// that refusing everybody else costs no order id. Read without a lock: a writer that lost the
     /// processor would keep the whole gateway waiting.
@@ -73,7 +72,7 @@ impl Sku {
             sku: sku.to_owned(),
             keys: Keys::new(sale, sku),
             marks: Marks::default(),
-            movement: tokio::sync::RwLock::default(),
+            learning: tokio::sync::Mutex::default(),
             rules: ArcSwap::from_pointee(rules),
             gate: AtomicU8::new(gate as u8),
             epoch: AtomicU64::new(0),
@@ -157,6 +156,12 @@ impl Sku {
         let of_user = accepted.get(user)?;
         let order_id = order_id();
         of_user.contains(&order_id).then_some(order_id)
+    }
+
+    /// Some order of this user is known here.
+    #[must_use]
+    pub fn knows(&self, user: &str) -> bool {
+        self.accepted.pin().contains_key(user)
     }
 
     pub fn accept(&self, user: &str, order_id: OrderId) {

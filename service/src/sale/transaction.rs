@@ -50,8 +50,8 @@ impl LocalTransaction for ReserveTransaction {
 }
 
 impl ReserveTransaction {
-    /// What MySQL has is final; then what this node promised; then the ledger. While a SKU is being
-    /// rebuilt its ledger proves nothing, and the broker is told to ask again.
+    /// What MySQL has is final; then what this node promised; then the ledger: what it holds was granted, by
+    /// whatever node. While a SKU is being rebuilt, what it lacks proves nothing, and the broker is told to ask again.
     async fn decide(&self, message: &OrderMessage) -> Decision {
         match self.store.order(&message.order_id).await {
             Ok(Some(row)) if row.state == OrderState::Rejected => return Decision::RollBack,
@@ -71,9 +71,6 @@ impl ReserveTransaction {
         let Some(sku) = self.catalogue.find(&message.sale, &message.sku) else {
             return Decision::Unknown;
         };
-        if sku.gate() == Gate::Paused || !self.stock.is_ready(&sku) {
-            return Decision::Unknown;
-        }
         self.ask_ledger(&sku, message).await
     }
 
@@ -95,9 +92,14 @@ impl ReserveTransaction {
             _ => self.promises.refused(id),
         }
         match outcome {
-            Reserved::Granted { remaining } if remaining <= 0 => sku.marks.sold_out(asked, 1),
-            Reserved::SoldOut => sku.marks.sold_out(asked, order.quantity),
-            Reserved::LimitReached => sku.marks.limited(asked, &order.user, order.quantity),
+            Reserved::Granted { remaining } if remaining <= 0 => self.sold_out(sku, asked, 1),
+            Reserved::SoldOut => self.sold_out(sku, asked, order.quantity),
+            // Of a user whose order another node accepted, its repetition must not be refused from memory.
+            Reserved::LimitReached if sku.knows(&order.user) => {
+                sku.marks.limited(asked, &order.user, order.quantity);
+            }
+            // Redis is ahead of what this node has heard.
+            Reserved::Closed => drop(self.stock.pause(sku)),
             _ => {}
         }
         if matches!(
@@ -110,12 +112,39 @@ impl ReserveTransaction {
         }
     }
 
+    /// Refuses from memory from now on, once this node knows every order of the SKU: also those that another node
+    /// accepted are answered as the same order again.
+    fn sold_out(&self, sku: &Arc<Sku>, asked: Generation, quantity: u32) {
+        if sku.marks.is_sold_out(quantity) {
+            return;
+        }
+        let (stock, sku) = (self.stock.clone(), Arc::clone(sku));
+        tokio::spawn(async move {
+            // Whoever is there already will set a mark, or the next answer tries again.
+            let Ok(_learning) = sku.learning.try_lock() else {
+                return;
+            };
+            match stock.ledger(&sku).await {
+                Ok(ledger) => {
+                    let known = ledger.iter().filter(|(_, entry)| !entry.is_refused());
+                    for (id, entry) in known {
+                        OrderId::parse(id)
+                            .into_iter()
+                            .for_each(|id| sku.accept(&entry.user, id));
+                    }
+                    sku.marks.sold_out(asked, quantity);
+                }
+                Err(error) => tracing::debug!(%error, "ledger cannot be read; Redis is asked on"),
+            }
+        });
+    }
+
     async fn ask_ledger(&self, sku: &Sku, message: &OrderMessage) -> Decision {
-        let _no_rebuild = sku.movement.read().await;
+        let is_whole = sku.gate() != Gate::Paused && self.stock.is_ready(sku);
         match self.stock.look_up(sku, &message.order_id).await {
-            Ok(Some(entry)) if entry.state == "refused" => return Decision::RollBack,
+            Ok(Some(entry)) if entry.is_refused() => return Decision::RollBack,
             Ok(Some(_)) => return Decision::Commit,
-            Ok(None) if is_young(message) => return Decision::Unknown,
+            Ok(None) if !is_whole || is_young(message) => return Decision::Unknown,
             Ok(None) => {}
             Err(_) => return Decision::Unknown,
         }

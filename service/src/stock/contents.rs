@@ -35,8 +35,16 @@ pub async fn read(lane: &Lane, keys: &Keys) -> Result<Contents, ContentsError> {
         let units = units.parse().map_err(|_| damaged(&keys.held, &units))?;
         contents.held.insert(user, units);
     }
-    contents.ledger.extend(hash(lane, &keys.ledger).await?);
+    contents.ledger.extend(ledger(lane, keys).await?);
     Ok(contents)
+}
+
+/// Reads the ledger: order id and entry.
+///
+/// # Errors
+/// As of [`read`].
+pub async fn ledger(lane: &Lane, keys: &Keys) -> Result<Vec<(String, String)>, ContentsError> {
+    hash(lane, &keys.ledger).await
 }
 
 async fn hash(lane: &Lane, key: &str) -> Result<Vec<(String, String)>, ContentsError> {

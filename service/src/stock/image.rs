@@ -76,6 +76,18 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
+    /// It holds units.
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        self.state == "reserved"
+    }
+
+    /// It never held any and never will.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.state == "refused"
+    }
+
     #[must_use]
     pub fn parse(entry: &str) -> Option<Self> {
         let mut parts = entry.splitn(5, '|');

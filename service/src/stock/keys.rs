@@ -37,6 +37,12 @@ impl Keys {
     }
 }
 
+/// Slot of a SKU's keys.
+#[must_use]
+pub fn slot_of_sku(sale: &str, sku: &str) -> u16 {
+    slot_of(format!("{sale}:{sku}").as_bytes())
+}
+
 /// Slot of a hash tag: CRC16 (XMODEM) modulo 16384, as in the Redis Cluster specification.
 fn slot_of(tag: &[u8]) -> u16 {
     let crc = tag.iter().fold(0u16, |crc, byte| {

@@ -23,6 +23,7 @@ use arc_swap::ArcSwap;
 use redis::{Cmd, RedisError, Value};
 
 use self::contents::ContentsError;
+use self::identity::Identities;
 use self::image::{Contents, Image, LedgerEntry};
 use self::lane::{Lane, LaneError, LaneParts};
 use self::view::View;
@@ -40,6 +41,15 @@ pub enum StockError {
     Contents(#[from] ContentsError),
     #[error("{script} answered {answer:?}")]
     Answer { script: &'static str, answer: Value },
+    #[error("{sale}/{sku} is under epoch {found} in Redis, not {epoch}; another attempt has begun")]
+    StaleEpoch {
+        sale: String,
+        sku: String,
+        epoch: u64,
+        found: u64,
+    },
+    #[error("{sale}/{sku} is being made sure of; its releases come later")]
+    Rebuilding { sale: String, sku: String },
     #[error("gate of {sale}/{sku} did not move: {answer}")]
     Gate {
         sale: String,
@@ -69,6 +79,7 @@ pub struct Released {
 #[derive(Debug, Clone)]
 pub struct Stock {
     view: Arc<ArcSwap<View>>,
+    identities: Arc<Identities>,
     parts: Arc<LaneParts>,
 }
 
@@ -90,6 +101,12 @@ impl Stock {
     pub fn is_ready(&self, sku: &Sku) -> bool {
         self.lane(sku.keys.slot)
             .is_some_and(|lane| lane.identity.number == sku.verified_on())
+    }
+
+    /// The number by which this node knows a server process.
+    #[must_use]
+    pub fn identity(&self, node_id: &str, run_id: &str) -> u64 {
+        self.identities.of(node_id, run_id).number
     }
 
     /// Reserves. If another process answers for the SKU's slot than the one its stock was verified
@@ -118,17 +135,26 @@ impl Stock {
     /// Gives the units of one order back, once.
     ///
     /// # Errors
-    /// No lane, or the call failed: it may have been carried out, and may be repeated.
+    /// No lane, the SKU is being rebuilt, or the call failed: it may have been carried out, and may be repeated.
     pub async fn release(&self, sku: &Sku, order_id: &str) -> Result<Released, StockError> {
         let answer = self
-            .call(sku, &self.parts.scripts.release(&sku.keys, order_id))
+            .call(
+                sku,
+                &self.parts.scripts.release(&sku.keys, sku.epoch(), order_id),
+            )
             .await?;
-        let (is_new, remaining): (i64, i64) = parse("release.lua", answer)?;
-        if is_new == 1 {
+        let (done, remaining): (i64, i64) = parse("release.lua", answer)?;
+        if done < 0 {
+            return Err(StockError::Rebuilding {
+                sale: sku.sale.clone(),
+                sku: sku.sku.clone(),
+            });
+        }
+        if done == 1 {
             self.parts.metrics.releases.increment(1);
         }
         Ok(Released {
-            is_new: is_new == 1,
+            is_new: done == 1,
             remaining,
         })
     }
@@ -186,39 +212,42 @@ impl Stock {
         Ok(contents::read(&*self.need(sku)?, &sku.keys).await?)
     }
 
-    /// Order ids that the ledger holds as reserved.
+    /// Every entry of the ledger, by order id.
     ///
     /// # Errors
     /// No lane, or the call failed.
-    pub async fn reserved(&self, sku: &Sku) -> Result<Vec<(String, LedgerEntry)>, StockError> {
-        let ledger = self.contents(sku).await?.ledger.into_iter();
-        let entries = ledger.filter_map(|(id, entry)| Some((id, LedgerEntry::parse(&entry)?)));
-        Ok(entries
-            .filter(|(_, entry)| entry.state == "reserved")
-            .collect())
+    pub async fn ledger(&self, sku: &Sku) -> Result<Vec<(String, LedgerEntry)>, StockError> {
+        let ledger = contents::ledger(&*self.need(sku)?, &sku.keys).await?;
+        let entry = |(id, entry): (String, String)| Some((id, LedgerEntry::parse(&entry)?));
+        Ok(ledger.into_iter().filter_map(entry).collect())
     }
 
-    /// The epoch that Redis has.
+    /// Closes the gate in Redis and begins an epoch there, also on a primary that lost the SKU.
     ///
     /// # Errors
-    /// No lane, the call failed, or the SKU is missing.
-    #[cfg(feature = "mutants")]
-    pub async fn epoch_in_redis(&self, sku: &Sku) -> Result<u64, StockError> {
-        let mut cmd = redis::cmd("HGET");
-        cmd.arg(&sku.keys.stock).arg("epoch");
-        parse("epoch", self.call(sku, &cmd).await?)
+    /// Redis knows a later epoch, or the call failed.
+    pub async fn fence(&self, sku: &Sku, epoch: u64) -> Result<(), StockError> {
+        let cmd = self.parts.scripts.fence(&sku.keys, epoch);
+        let found = parse("fence.lua", self.call(sku, &cmd).await?)?;
+        is_epoch(sku, epoch, found)
     }
 
-    /// Replaces everything Redis holds of a SKU, on this lane; the gate is closed afterwards.
-    /// Returns the new epoch.
+    /// Replaces everything Redis holds of a SKU, on this lane, under the epoch of a fence; the gate stays closed.
     ///
     /// # Errors
-    /// The call failed: it may have been carried out, and may be repeated.
-    pub async fn rebuild(&self, lane: &Lane, sku: &Sku, image: &Image) -> Result<u64, StockError> {
-        let cmd = self.parts.scripts.rebuild(&sku.keys, sku.epoch(), image);
-        let epoch = parse("rebuild.lua", lane.call(&cmd).await?)?;
+    /// Redis knows a later epoch, or the call failed: it may have been carried out, and may be repeated.
+    pub async fn rebuild(
+        &self,
+        lane: &Lane,
+        sku: &Sku,
+        epoch: u64,
+        image: &Image,
+    ) -> Result<(), StockError> {
+        let cmd = self.parts.scripts.rebuild(&sku.keys, epoch, image);
+        let found = parse("rebuild.lua", lane.call(&cmd).await?)?;
+        is_epoch(sku, epoch, found)?;
         self.parts.metrics.rebuilds.increment(1);
-        Ok(epoch)
+        Ok(())
     }
 
     /// Opens or closes the gate in Redis, if the epoch still holds.
@@ -254,6 +283,18 @@ impl Stock {
     async fn call(&self, sku: &Sku, cmd: &Cmd) -> Result<Value, StockError> {
         Ok(self.need(sku)?.call(cmd).await?)
     }
+}
+
+fn is_epoch(sku: &Sku, epoch: u64, found: u64) -> Result<(), StockError> {
+    if found == epoch {
+        return Ok(());
+    }
+    Err(StockError::StaleEpoch {
+        sale: sku.sale.clone(),
+        sku: sku.sku.clone(),
+        epoch,
+        found,
+    })
 }
 
 fn parse<T: redis::FromRedisValue>(script: &'static str, answer: Value) -> Result<T, StockError> {

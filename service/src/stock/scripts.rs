@@ -48,6 +48,7 @@ pub struct Scripts {
     pub reserve: LuaScript,
     pub release: LuaScript,
     pub settle: LuaScript,
+    pub fence: LuaScript,
     pub rebuild: LuaScript,
     pub gate: LuaScript,
 }
@@ -58,6 +59,7 @@ impl Default for Scripts {
             reserve: LuaScript::new(include_str!("scripts/reserve.lua")),
             release: LuaScript::new(include_str!("scripts/release.lua")),
             settle: LuaScript::new(include_str!("scripts/settle.lua")),
+            fence: LuaScript::new(include_str!("scripts/fence.lua")),
             rebuild: LuaScript::new(include_str!("scripts/rebuild.lua")),
             gate: LuaScript::new(include_str!("scripts/gate.lua")),
         }
@@ -74,6 +76,7 @@ impl Scripts {
             &self.reserve,
             &self.release,
             &self.settle,
+            &self.fence,
             &self.rebuild,
             &self.gate,
         ] {
@@ -83,9 +86,9 @@ impl Scripts {
     }
 
     #[must_use]
-    pub fn release(&self, keys: &Keys, order_id: &str) -> Cmd {
+    pub fn release(&self, keys: &Keys, epoch: u64, order_id: &str) -> Cmd {
         let mut cmd = self.release.call(&keys.all());
-        cmd.arg(order_id);
+        cmd.arg(epoch).arg(order_id);
         cmd
     }
 
@@ -104,11 +107,18 @@ impl Scripts {
         cmd
     }
 
-    /// `epoch_min`: the epoch this node knows; the new one is higher than it and than Redis's own.
     #[must_use]
-    pub fn rebuild(&self, keys: &Keys, epoch_min: u64, image: &Image) -> Cmd {
+    pub fn fence(&self, keys: &Keys, epoch: u64) -> Cmd {
+        let mut cmd = self.fence.call(&[&keys.stock]);
+        cmd.arg(epoch);
+        cmd
+    }
+
+    /// `epoch`: that of the fence.
+    #[must_use]
+    pub fn rebuild(&self, keys: &Keys, epoch: u64, image: &Image) -> Cmd {
         let mut cmd = self.rebuild.call(&keys.all());
-        cmd.arg(epoch_min)
+        cmd.arg(epoch)
             .arg(image.available)
             .arg(image.rules.limit_per_user);
         cmd.arg(image.rules.starts_at_ms)

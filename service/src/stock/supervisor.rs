@@ -39,13 +39,15 @@ impl Supervisor {
             Arc::new(parts),
             Arc::new(ArcSwap::from_pointee(View::default())),
         );
+        let identities = Arc::<Identities>::default();
         let stock = Stock {
             view: Arc::clone(&view),
+            identities: Arc::clone(&identities),
             parts: Arc::clone(&parts),
         };
         let supervisor = Self {
             scout,
-            identities: Arc::default(),
+            identities,
             parts,
             view,
             trouble: String::new(),

@@ -6,7 +6,9 @@
 mod apply;
 mod batch_rows;
 mod error;
+mod gate;
 mod image;
+mod node;
 mod order;
 mod release;
 mod sale;
@@ -23,7 +25,9 @@ use crate::sale::clock::now_ms;
 
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX};
 pub use error::StoreError;
+pub use gate::{GateRow, Gates};
 pub use image::{ImageOrder, SkuImage};
+pub use node::NODE_TTL;
 pub use order::{OrderRow, OrderState, check_storable};
 pub use release::ReleaseRow;
 pub use sale::{SaleRow, SaleState};

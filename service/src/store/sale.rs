@@ -25,7 +25,7 @@ impl SaleState {
         }
     }
 
-    fn parse(name: &str) -> Result<Self, StoreError> {
+    pub(super) fn parse(name: &str) -> Result<Self, StoreError> {
         match name {
             "prepared" => Ok(Self::Prepared),
             "open" => Ok(Self::Open),

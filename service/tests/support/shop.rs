@@ -32,8 +32,7 @@ struct MemoryQueue {
     store: Store,
     news: Arc<AppliedNews>,
     delay: Duration,
-    granted: AtomicI64,
-    applied: Arc<AtomicI64>,
+    broker: Broker,
 }
 
 impl OrderQueue for MemoryQueue {
@@ -41,9 +40,9 @@ impl OrderQueue for MemoryQueue {
         Box::pin(async move {
             let reserved = self.transaction.reserve(&order).await;
             if matches!(reserved, Reserved::Granted { .. }) {
-                self.granted.fetch_add(1, Ordering::SeqCst);
+                self.broker.granted.fetch_add(1, Ordering::SeqCst);
                 let (store, news) = (self.store.clone(), Arc::clone(&self.news));
-                let (delay, applied) = (self.delay, Arc::clone(&self.applied));
+                let (delay, applied) = (self.delay, Arc::clone(&self.broker.applied));
                 tokio::spawn(async move {
                     tokio::time::sleep(delay).await;
                     news.tell(&store.apply(&[order]).await.unwrap());
@@ -56,8 +55,8 @@ impl OrderQueue for MemoryQueue {
 
     fn progress(&self) -> Answering<'_, Option<Progress>> {
         Box::pin(async {
-            let applied = self.applied.load(Ordering::SeqCst);
-            let granted = self.granted.load(Ordering::SeqCst);
+            let applied = self.broker.applied.load(Ordering::SeqCst);
+            let granted = self.broker.granted.load(Ordering::SeqCst);
             Some(Progress::new([("memory".to_owned(), granted, applied)]))
         })
     }
@@ -68,14 +67,39 @@ impl OrderQueue for MemoryQueue {
 }
 
 pub struct ShopBench {
+    /// The first node, as most tests have only one.
     pub app: Arc<App>,
+    pub nodes: Vec<Node>,
     pub node: Option<RedisNode>,
-    _tasks: JoinSet<()>,
+}
+
+/// One node of the service.
+pub struct Node {
+    pub app: Arc<App>,
+    /// Its follower, keeper and sweeps. Dropped, the node is as good as dead, apart from what it has sent.
+    pub tasks: JoinSet<()>,
+}
+
+/// What a queue outside the nodes knows.
+#[derive(Clone, Default)]
+struct Broker {
+    granted: Arc<AtomicI64>,
+    applied: Arc<AtomicI64>,
 }
 
 impl ShopBench {
     /// A service with one SKU in MySQL, not warmed up. Messages take `delay` to be applied.
     pub async fn start(stock: i64, limit_per_user: u32, delay: Duration) -> Self {
+        Self::start_nodes(1, stock, limit_per_user, delay).await
+    }
+
+    /// The same with several nodes.
+    pub async fn start_nodes(
+        count: usize,
+        stock: i64,
+        limit_per_user: u32,
+        delay: Duration,
+    ) -> Self {
         let node = RedisNode::start().await;
         let (url, seed) = (mariadb::database().await, node.address.to_string());
         let settings = Settings::try_parse_from([
@@ -88,32 +112,21 @@ impl ShopBench {
             "--waiting-max=256",
         ])
         .unwrap();
-        let mut tasks = JoinSet::new();
-        let parts = Parts::default();
-        let prometheus = PROMETHEUS
-            .get_or_init(|| metrics::install().unwrap())
-            .clone();
-        let base = Base::lay(&settings, parts, &mut tasks).await.unwrap();
-        base.store
+        let broker = Broker::default();
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            nodes.push(start_node(&settings, &broker, delay).await);
+        }
+        let app = Arc::clone(&nodes[0].app);
+        app.store
             .put_sale(SALE, limit_per_user, 0, 0)
             .await
             .unwrap();
-        base.store.put_sku(SALE, SKU, stock).await.unwrap();
-        let queue = MemoryQueue {
-            transaction: base.transaction(),
-            store: base.store.clone(),
-            news: Arc::new(base.news()),
-            delay,
-            granted: AtomicI64::default(),
-            applied: Arc::default(),
-        };
-        let app = base
-            .start(&settings, parts, Arc::new(queue), prometheus, &mut tasks)
-            .await;
+        app.store.put_sku(SALE, SKU, stock).await.unwrap();
         Self {
-            app: Arc::new(app.unwrap()),
+            app,
+            nodes,
             node: Some(node),
-            _tasks: tasks,
         }
     }
 
@@ -167,7 +180,31 @@ impl ShopBench {
     }
 }
 
-async fn buy(app: &App, n: usize) -> Answer {
+async fn start_node(settings: &Settings, broker: &Broker, delay: Duration) -> Node {
+    let mut tasks = JoinSet::new();
+    let parts = Parts::default();
+    let prometheus = PROMETHEUS
+        .get_or_init(|| metrics::install().unwrap())
+        .clone();
+    let base = Base::lay(settings, parts, &mut tasks).await.unwrap();
+    let queue = MemoryQueue {
+        transaction: base.transaction(),
+        store: base.store.clone(),
+        news: Arc::new(base.news()),
+        delay,
+        broker: broker.clone(),
+    };
+    let app = base
+        .start(settings, parts, Arc::new(queue), prometheus, &mut tasks)
+        .await;
+    Node {
+        app: Arc::new(app.unwrap()),
+        tasks,
+    }
+}
+
+/// User `n` buys one unit at a node.
+pub async fn buy(app: &App, n: usize) -> Answer {
     let purchase = Purchase {
         sale: SALE.into(),
         sku: SKU.into(),

@@ -17,7 +17,7 @@ use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
-use crate::queue::{Progress, QueueSettings};
+use crate::queue::QueueSettings;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Store, check_storable};
 
@@ -76,13 +76,6 @@ impl Consumer {
         };
         let task = tokio::spawn(run(Arc::clone(&shared), applier, stopped));
         Ok(Self { shared, stop, task })
-    }
-
-    /// How far the group has applied the topic; an error while the broker cannot be asked.
-    pub async fn progress(&self) -> Result<Progress, QueueError> {
-        let client = self.shared.client.load_full();
-        let client = client.ok_or(QueueError::Disconnected)?;
-        offsets::progress(&client.puller, &self.shared.settings.topic).await
     }
 
     /// Messages can be pulled at the moment.

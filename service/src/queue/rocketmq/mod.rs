@@ -8,6 +8,7 @@ mod admin;
 mod applier;
 mod client;
 mod consumer;
+mod depth;
 mod error;
 mod listener;
 mod offsets;
@@ -16,6 +17,7 @@ mod remoting;
 mod watch;
 
 pub use consumer::Consumer;
+pub use depth::Depth;
 pub use error::QueueError;
 pub use producer::Producer;
 

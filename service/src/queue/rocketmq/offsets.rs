@@ -1,4 +1,4 @@
-//! How far each queue has been applied, and how far it is filled.
+//! How far each queue has been applied by this node.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -8,17 +8,10 @@ use rocketmq_model::common::message::message_ext::MessageExt;
 use rocketmq_model::common::message::message_queue::MessageQueue;
 use tokio::time::timeout;
 
-use super::QueueError;
-use crate::queue::Progress;
-
 /// Offsets reach the broker this often while messages flow.
 const PERSIST_EVERY: Duration = Duration::from_millis(200);
 /// A broker that takes longer is away; what it does not learn is delivered again.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
-/// All queues are asked one after the other.
-const PROGRESS_TIMEOUT: Duration = Duration::from_secs(2);
-/// The broker has no offset of this group for the queue.
-const NONE_STORED: i64 = -1;
 
 /// Next offset to consume, per queue, as far as it is not on the broker yet.
 #[derive(Default)]
@@ -75,37 +68,4 @@ pub(super) fn after<'a>(
         *offset = (*offset).max(message.queue_offset() + 1);
     }
     next
-}
-
-/// How far the topic's queues are filled and how far this group has committed them, over all consumers of the
-/// group. Messages still half, between reservation and commit, are not among them.
-pub(super) async fn progress(
-    consumer: &DefaultLitePullConsumer,
-    topic: &str,
-) -> Result<Progress, QueueError> {
-    timeout(PROGRESS_TIMEOUT, read_queues(consumer, topic))
-        .await
-        .unwrap_or(Err(QueueError::Disconnected))
-}
-
-async fn read_queues(
-    consumer: &DefaultLitePullConsumer,
-    topic: &str,
-) -> Result<Progress, QueueError> {
-    let wrap = |source| QueueError::client("read the topic's offsets", source);
-    let queues = consumer.fetch_message_queues(topic).await.map_err(wrap)?;
-    let mut read = Vec::with_capacity(queues.len());
-    for queue in &queues {
-        let filled = consumer.max_offset(queue).await.map_err(wrap)?;
-        let mut applied = match filled {
-            0 => 0,
-            _ => consumer.committed(queue).await.map_err(wrap)?,
-        };
-        if applied == NONE_STORED {
-            applied = consumer.min_offset(queue).await.map_err(wrap)?;
-        }
-        let name = format!("{}/{}", queue.broker_name(), queue.queue_id());
-        read.push((name, filled, applied));
-    }
-    Ok(Progress::new(read))
 }

@@ -1,12 +1,13 @@
--- Replaces everything Redis knows of one SKU and closes its gate. The epoch moves on, so that
--- requests and gate changes that were sent before do nothing when they arrive late.
+-- Replaces everything Redis knows of one SKU, under the epoch of the fence before it; the gate stays closed.
 -- KEYS: stock hash, held hash, ledger hash, deadlines sorted set
--- ARGV: lowest epoch allowed, available, limit, starts_at_ms, ends_at_ms,
+-- ARGV: epoch, available, limit, starts_at_ms, ends_at_ms,
 --       then for each order: order id, state (reserved, paid, released, refused), user, quantity, deadline_ms
--- Returns the new epoch.
+-- Returns the epoch as it is now; a higher one than asked for means that a later attempt has begun, and that
+-- nothing was changed.
 local HEADER, FIELDS = 5, 5
 local before = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0') or 0
-local epoch = math.max(before, tonumber(ARGV[1])) + 1
+local epoch = tonumber(ARGV[1])
+if before > epoch then return before end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 redis.call('HSET', KEYS[1], 'available', ARGV[2], 'gate', 'closed', 'epoch', string.format('%d', epoch),
   'limit', ARGV[3], 'starts_at_ms', ARGV[4], 'ends_at_ms', ARGV[5])

@@ -1,0 +1,176 @@
+//! Makes this node quiet for SKUs whose gate is closed: nobody on the way, and MySQL has every order it promised.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::patience::Patience;
+use crate::operations::metrics::Metrics;
+use crate::queue::OrderQueue;
+use crate::sale::order::OrderMessage;
+use crate::sale::promises::{Promise, PromiseState, Promises};
+use crate::sale::sku::{Gate, Sku};
+use crate::store::{Store, StoreError, reason};
+
+/// Reason of an order that was granted and whose message never came: a broken promise.
+pub const NEVER_APPLIED: &str = "never_applied";
+
+/// A SKU that is to be quiet under an epoch.
+#[derive(Clone)]
+pub struct Closing {
+    pub sku: Arc<Sku>,
+    pub epoch: u64,
+}
+
+/// Looks after the SKUs that are being closed.
+pub struct Quieter {
+    pub promises: Arc<Promises>,
+    pub store: Store,
+    pub queue: Arc<dyn OrderQueue>,
+    pub metrics: Metrics,
+    /// By sale and SKU.
+    pub waits: HashMap<(String, String), Wait>,
+}
+
+/// The wait for one SKU under one epoch.
+#[derive(Debug)]
+pub struct Wait {
+    epoch: u64,
+    patience: Patience,
+    is_quiet: bool,
+}
+
+impl Wait {
+    fn under(epoch: u64) -> Self {
+        Self {
+            epoch,
+            patience: Patience::default(),
+            is_quiet: false,
+        }
+    }
+}
+
+impl Quieter {
+    /// One look at all SKUs that are closing now; returns those that have just become quiet.
+    ///
+    /// # Errors
+    /// MySQL does not answer.
+    pub async fn look(&mut self, closing: &[Closing]) -> Result<Vec<Closing>, StoreError> {
+        self.begin(closing);
+        let is_waited_for = |one: &&Closing| {
+            self.waits
+                .get(&name(&one.sku))
+                .is_some_and(|wait| !wait.is_quiet)
+        };
+        let waited_for: Vec<Closing> = closing.iter().filter(is_waited_for).cloned().collect();
+        self.strike_out(&waited_for).await?;
+        let (quiet, loud): (Vec<_>, Vec<_>) = waited_for
+            .into_iter()
+            .partition(|one| self.is_quiet(&one.sku));
+        for one in &quiet {
+            self.waits
+                .entry(name(&one.sku))
+                .and_modify(|wait| wait.is_quiet = true);
+        }
+        self.give_up_overdue(&loud).await?;
+        Ok(quiet)
+    }
+
+    /// A wait for each, anew when the epoch is.
+    fn begin(&mut self, closing: &[Closing]) {
+        let mut before = std::mem::take(&mut self.waits);
+        for one in closing {
+            let name = name(&one.sku);
+            let wait = before.remove(&name);
+            let wait = wait.filter(|wait| wait.epoch == one.epoch);
+            self.waits
+                .insert(name, wait.unwrap_or_else(|| Wait::under(one.epoch)));
+        }
+    }
+
+    fn is_quiet(&self, sku: &Sku) -> bool {
+        sku.gate() != Gate::Open && sku.in_flight() == 0 && self.promises.of_sku(sku).is_empty()
+    }
+
+    /// Removes what MySQL has by now from the promises.
+    async fn strike_out(&self, closing: &[Closing]) -> Result<(), StoreError> {
+        let promised = closing
+            .iter()
+            .flat_map(|one| self.promises.of_sku(&one.sku));
+        let ids: Vec<String> = promised
+            .map(|promise| promise.order.order_id.clone())
+            .collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for id in self.store.existing(&ids).await? {
+            self.promises.kept(&id);
+        }
+        Ok(())
+    }
+
+    /// Takes messages for lost that have been waited for long enough.
+    async fn give_up_overdue(&mut self, loud: &[Closing]) -> Result<(), StoreError> {
+        if loud.is_empty() {
+            return Ok(());
+        }
+        let reading = self.queue.progress().await;
+        let reading = reading.filter(|_| self.queue.is_connected());
+        let now = Instant::now();
+        for one in loud {
+            let wait = self.waits.get_mut(&name(&one.sku));
+            if wait.is_some_and(|wait| wait.patience.is_over(now, reading.as_ref())) {
+                self.give_up(&one.sku).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The orders get tombstones, so that late messages change nothing.
+    async fn give_up(&self, sku: &Sku) -> Result<(), StoreError> {
+        let (granted, unsure): (Vec<Promise>, Vec<Promise>) = self
+            .promises
+            .of_sku(sku)
+            .into_iter()
+            .partition(|promise| promise.state == PromiseState::Granted);
+        let message = |promise: &Promise| OrderMessage::clone(&promise.order);
+        let lost: Vec<OrderMessage> = granted.iter().map(message).collect();
+        let never_asked: Vec<OrderMessage> = unsure.iter().map(message).collect();
+        give_up(&self.store, &self.metrics, sku, &lost).await?;
+        self.store
+            .reject(&never_asked, reason::NEVER_RESERVED)
+            .await?;
+        for message in lost.iter().chain(&never_asked) {
+            self.promises.kept(&message.order_id);
+        }
+        Ok(())
+    }
+}
+
+/// Breaks the promises of orders whose messages never came.
+///
+/// # Errors
+/// MySQL did not take the tombstones.
+pub async fn give_up(
+    store: &Store,
+    metrics: &Metrics,
+    sku: &Sku,
+    lost: &[OrderMessage],
+) -> Result<usize, StoreError> {
+    let given_up = store.reject(lost, NEVER_APPLIED).await?.len();
+    if given_up > 0 {
+        metrics.never_applied.increment(given_up as u64);
+        metrics.broken_promises.increment(given_up as u64);
+        tracing::error!(
+            sale = sku.sale,
+            sku = sku.sku,
+            given_up,
+            "ALERT: granted orders given up, their messages never came"
+        );
+    }
+    Ok(given_up)
+}
+
+fn name(sku: &Sku) -> (String, String) {
+    (sku.sale.clone(), sku.sku.clone())
+}
