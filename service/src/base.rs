@@ -166,6 +166,7 @@ impl Base {
             stock: self.stock.clone(),
             store: self.store.clone(),
             quieter: Quieter {
+                node: self.node.clone(),
                 promises: Arc::clone(&self.promises),
                 store: self.store.clone(),
                 queue,

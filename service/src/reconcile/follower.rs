@@ -60,11 +60,7 @@ impl Follower {
                 self.store.doubt(row).await?;
             }
         }
-        for Closing { sku, epoch } in self.quieter.look(&closing).await? {
-            self.store
-                .quiet(&self.node, &sku.sale, &sku.sku, epoch)
-                .await?;
-        }
+        self.quieter.look(&closing).await?;
         self.store
             .beat(&self.node, self.is_gateway, gates.read_at_ms)
             .await

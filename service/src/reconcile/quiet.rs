@@ -24,6 +24,8 @@ pub struct Closing {
 
 /// Looks after the SKUs that are being closed.
 pub struct Quieter {
+    /// Name of this node.
+    pub node: String,
     pub promises: Arc<Promises>,
     pub store: Store,
     pub queue: Arc<dyn OrderQueue>,
@@ -37,7 +39,7 @@ pub struct Quieter {
 pub struct Wait {
     epoch: u64,
     patience: Patience,
-    is_quiet: bool,
+    has_said_so: bool,
 }
 
 impl Wait {
@@ -45,35 +47,38 @@ impl Wait {
         Self {
             epoch,
             patience: Patience::default(),
-            is_quiet: false,
+            has_said_so: false,
         }
     }
 }
 
 impl Quieter {
-    /// One look at all SKUs that are closing now; returns those that have just become quiet.
+    /// One look at all SKUs that are closing now; says aloud of which this node has become quiet.
     ///
     /// # Errors
-    /// MySQL does not answer.
-    pub async fn look(&mut self, closing: &[Closing]) -> Result<Vec<Closing>, StoreError> {
+    /// MySQL does not answer; what was not said is said at the next look.
+    pub async fn look(&mut self, closing: &[Closing]) -> Result<(), StoreError> {
         self.begin(closing);
-        let is_waited_for = |one: &&Closing| {
-            self.waits
-                .get(&name(&one.sku))
-                .is_some_and(|wait| !wait.is_quiet)
-        };
-        let waited_for: Vec<Closing> = closing.iter().filter(is_waited_for).cloned().collect();
+        let mut waited_for = closing.to_vec();
+        waited_for.retain(|one| self.wait(one).is_some_and(|wait| !wait.has_said_so));
         self.strike_out(&waited_for).await?;
         let (quiet, loud): (Vec<_>, Vec<_>) = waited_for
             .into_iter()
             .partition(|one| self.is_quiet(&one.sku));
         for one in &quiet {
-            self.waits
-                .entry(name(&one.sku))
-                .and_modify(|wait| wait.is_quiet = true);
+            let Closing { sku, epoch } = one;
+            self.store
+                .quiet(&self.node, &sku.sale, &sku.sku, *epoch)
+                .await?;
+            if let Some(wait) = self.wait(one) {
+                wait.has_said_so = true;
+            }
         }
-        self.give_up_overdue(&loud).await?;
-        Ok(quiet)
+        self.give_up_overdue(&loud).await
+    }
+
+    fn wait(&mut self, closing: &Closing) -> Option<&mut Wait> {
+        self.waits.get_mut(&name(&closing.sku))
     }
 
     /// A wait for each, anew when the epoch is.
@@ -118,8 +123,10 @@ impl Quieter {
         let reading = reading.filter(|_| self.queue.is_connected());
         let now = Instant::now();
         for one in loud {
-            let wait = self.waits.get_mut(&name(&one.sku));
-            if wait.is_some_and(|wait| wait.patience.is_over(now, reading.as_ref())) {
+            if self
+                .wait(one)
+                .is_some_and(|wait| wait.patience.is_over(now, reading.as_ref()))
+            {
                 self.give_up(&one.sku).await?;
             }
         }
