@@ -114,7 +114,6 @@ async fn another_keeper_brings_a_lost_primary_back_when_the_leader_is_dead() {
     bench.open().await;
     assert_eq!(buy_in_turn(&bench, 0..20).await.len(), 20);
 
-    // The first node was the first to ask for the lease.
     bench.nodes[0].tasks.shutdown().await;
     let redis = bench.node.take().unwrap();
     bench.node = Some(redis.restart_empty().await);

@@ -42,6 +42,9 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// 24 connections of this many stay below the server's default of 16,382.
 const STATEMENTS_CACHED: usize = 400;
 
+/// How long a node waits for others that migrate.
+const MIGRATION_WAIT: Duration = Duration::from_secs(30);
+
 /// Settings of every connection. READ COMMITTED: fewer gap locks, hence fewer deadlocks between batches
 /// (snapshots ask for their own isolation). Lock waits give up after 5 s instead of 50 and are tried again.
 const SESSION: [&str; 2] = [
@@ -93,12 +96,33 @@ impl Store {
         })
     }
 
-    /// Creates or upgrades the tables.
+    /// Creates or upgrades the tables, one node after the other.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        sqlx::migrate!("./migrations")
-            .run(&self.pool)
+        let wrap = |source| StoreError::sql("take turns at migrating", source);
+        let mut connection = self.pool.acquire().await.map_err(wrap)?;
+        let locked: Option<i64> = sqlx::query_scalar(&format!(
+            "SELECT CAST(GET_LOCK('flashsale migrations', {}) AS SIGNED)",
+            MIGRATION_WAIT.as_secs()
+        ))
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(wrap)?;
+        if locked != Some(1) {
+            return Err(StoreError::Stalled {
+                action: "take turns at migrating",
+                after_ms: MIGRATION_WAIT.as_millis() as u64,
+            });
+        }
+        let mut migrator = sqlx::migrate!("./migrations");
+        // Its own lock waits for -1 s, which is for ever on MySQL and not at all on MariaDB.
+        migrator.set_locking(false);
+        let migrated = migrator.run(&mut *connection).await;
+        // The lock would go with the connection; this connection stays.
+        sqlx::query("DO RELEASE_LOCK('flashsale migrations')")
+            .execute(&mut *connection)
             .await
-            .map_err(|source| StoreError::Migrate { source })
+            .map_err(wrap)?;
+        migrated.map_err(|source| StoreError::Migrate { source })
     }
 
     /// The same store with another decrement: mutant `no-stock-condition`.

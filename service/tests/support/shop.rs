@@ -113,10 +113,13 @@ impl ShopBench {
         ])
         .unwrap();
         let broker = Broker::default();
-        let mut nodes = Vec::new();
+        // At once, as a deployment does.
+        let mut starting = JoinSet::new();
         for _ in 0..count {
-            nodes.push(start_node(&settings, &broker, delay).await);
+            let (settings, broker) = (settings.clone(), broker.clone());
+            starting.spawn(async move { start_node(&settings, &broker, delay).await });
         }
+        let nodes = starting.join_all().await;
         let app = Arc::clone(&nodes[0].app);
         app.store
             .put_sale(SALE, limit_per_user, 0, 0)
