@@ -109,7 +109,7 @@ async fn an_order_is_cancelled_at_another_node_before_it_is_applied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_keeper_brings_a_lost_primary_back_when_the_leader_is_dead() {
+async fn the_survivor_brings_a_lost_primary_back() {
     let mut bench = ShopBench::start_nodes(2, 50, 1, Duration::from_millis(100)).await;
     bench.open().await;
     assert_eq!(buy_in_turn(&bench, 0..20).await.len(), 20);
