@@ -116,7 +116,7 @@ impl Store {
         let mut migrator = sqlx::migrate!("./migrations");
         // Its own lock waits for -1 s, which is for ever on MySQL and not at all on MariaDB.
         migrator.set_locking(false);
-        let migrated = migrator.run(&mut *connection).await;
+        let migrated = migrator.run(&self.pool).await;
         // The lock would go with the connection; this connection stays.
         sqlx::query("DO RELEASE_LOCK('flashsale migrations')")
             .execute(&mut *connection)
