@@ -162,7 +162,13 @@ impl Collection {
         }
         match (view.enabled, request.enabled) {
             (_, true) => old.enable()?,
-            (true, false) => old.disable(lease).await,
+            (true, false) => {
+                old.disable(lease.clone()).await;
+                // It may have ended meanwhile.
+                if let Some(id) = lease.filter(|id| self.leases.check(id).is_err()) {
+                    old.end_lease(&id)?;
+                }
+            }
             (false, false) => {}
         }
         Ok(old.view())

@@ -68,7 +68,7 @@ pub async fn copy(
                     line.arrive(Piece::Reset);
                 }
             },
-            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
+            () = until(due), if due.is_some() => {}
             Ok(()) = rules.changed() => line.follow(&rules.borrow_and_update()),
             else => return Ending::Cut,
         }
@@ -86,6 +86,13 @@ fn arrive(to: &WriteHalf<'_>, line: &mut Line, bytes: &[u8]) {
     if written < bytes.len() {
         line.ready()
             .push_back(Piece::Bytes(bytes[written..].to_vec()));
+    }
+}
+
+/// Nothing is set up where nothing is due.
+async fn until(due: Option<Instant>) {
+    if let Some(due) = due {
+        sleep_until(due).await;
     }
 }
 

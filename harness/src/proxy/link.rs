@@ -1,6 +1,7 @@
 //! One proxy in Toxiproxy's sense: a listener, its upstream, its rules and its live connections.
 
-use std::collections::BTreeMap;
+mod toxics;
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
 use super::address::Upstream;
 use super::blockade;
@@ -18,8 +18,9 @@ use super::connection::{Connection, ConnectionView, Order};
 use super::cut::Protocol;
 use super::error::ProxyError;
 use super::line::{Identity, Rules};
+use super::roster::Roster;
 use super::tap::Tapper;
-use super::toxic::{Stream, Toxic};
+use super::toxic::Toxic;
 use super::traffic::{Counters, Traffic};
 
 /// Pending connects; a service that reconnects all its pools at once must not be dropped.
@@ -52,28 +53,13 @@ pub struct Link {
     rules: watch::Sender<Rules>,
     tapper: Arc<Tapper>,
     counters: Arc<Counters>,
-    connections: Mutex<Connections>,
+    connections: Roster,
 }
 
 #[derive(Debug)]
 struct Acceptor {
     listener: Arc<TcpListener>,
     task: JoinHandle<()>,
-}
-
-#[derive(Debug, Default)]
-struct Connections {
-    open: BTreeMap<u64, Handle>,
-    next_id: u64,
-}
-
-/// A live connection, as its link holds it.
-#[derive(Debug)]
-struct Handle {
-    orders: oneshot::Sender<Order>,
-    client: SocketAddr,
-    since: Instant,
-    counters: Arc<Counters>,
 }
 
 impl Link {
@@ -104,7 +90,7 @@ impl Link {
             disabled_by: Mutex::default(),
             rules: watch::Sender::new(rules),
             counters: Arc::default(),
-            connections: Mutex::default(),
+            connections: Roster::default(),
         })
     }
 
@@ -137,15 +123,7 @@ impl Link {
     }
 
     pub fn connections(&self) -> Vec<ConnectionView> {
-        let connections = lock(&self.connections);
-        let view = |(id, handle): (&u64, &Handle)| ConnectionView {
-            id: *id,
-            client: handle.client,
-            age_ms: u64::try_from(handle.since.elapsed().as_millis()).unwrap_or(u64::MAX),
-            upstream: handle.counters.direction(Stream::Upstream),
-            downstream: handle.counters.direction(Stream::Downstream),
-        };
-        connections.open.iter().map(view).collect()
+        self.connections.views()
     }
 
     /// # Errors
@@ -179,95 +157,18 @@ impl Link {
             drop(listener);
         }
         *lock(&self.disabled_by) = lease;
-        self.end_connections(Order::Close, |_| true);
+        self.connections.end(Order::Close, |_| true);
     }
 
     /// Ends every live connection with a RST on both sides. Returns how many there were.
     pub fn reset_connections(&self) -> usize {
-        self.end_connections(Order::Reset, |_| true)
+        self.connections.end(Order::Reset, |_| true)
     }
 
     /// The same for those of some clients.
     pub fn reset_connections_of(&self, clients: &[SocketAddr]) {
-        self.end_connections(Order::Reset, |handle| clients.contains(&handle.client));
-    }
-
-    fn end_connections(&self, order: Order, which: impl Fn(&Handle) -> bool) -> usize {
-        let mut connections = lock(&self.connections);
-        let ended = connections.open.extract_if(.., |_, handle| which(handle));
-        let ended: Vec<_> = ended.collect();
-        drop(connections);
-        let count = ended.len();
-        for (_, handle) in ended {
-            // One that has ended by itself does not listen.
-            let _ = handle.orders.send(order);
-        }
-        count
-    }
-
-    /// # Errors
-    /// A toxic of that name is there already, or the kernel refuses a filter.
-    pub fn add_toxic(&self, toxic: Toxic) -> Result<Toxic, ProxyError> {
-        if self.toxic(&toxic.name).is_ok() {
-            return Err(ProxyError::ToxicExists {
-                proxy: self.name.clone(),
-                toxic: toxic.name,
-            });
-        }
-        self.change(|toxics| toxics.push(toxic.clone()));
-        self.enforce_blockade().inspect_err(|_| {
-            self.change(|toxics| toxics.retain(|placed| placed.name != toxic.name));
-        })?;
-        Ok(toxic)
-    }
-
-    /// # Errors
-    /// There is none of that name.
-    pub fn toxic(&self, name: &str) -> Result<Toxic, ProxyError> {
-        let rules = self.rules.borrow();
-        let found = rules.toxics.iter().find(|toxic| toxic.name == name);
-        found.cloned().ok_or_else(|| ProxyError::NoSuchToxic {
-            proxy: self.name.clone(),
-            toxic: name.to_owned(),
-        })
-    }
-
-    pub fn toxics(&self) -> Vec<Toxic> {
-        let mut toxics = self.rules.borrow().toxics.clone();
-        toxics.sort_by_key(|toxic| toxic.stream);
-        toxics
-    }
-
-    /// Replaces the toxic of the same name.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn update_toxic(&self, toxic: Toxic) -> Result<Toxic, ProxyError> {
-        self.toxic(&toxic.name)?;
-        self.change(|toxics| {
-            for placed in toxics.iter_mut().filter(|placed| placed.name == toxic.name) {
-                placed.clone_from(&toxic);
-            }
-        });
-        self.enforce_blockade()?;
-        Ok(toxic)
-    }
-
-    /// Connections that a toxic has swallowed bytes of cannot go on: they are closed. All others go on
-    /// with what was held back.
-    ///
-    /// # Errors
-    /// There is none of that name.
-    pub fn remove_toxic(&self, name: &str) -> Result<(), ProxyError> {
-        self.toxic(name)?;
-        self.remove_toxics(|toxic| toxic.name == name)
-    }
-
-    /// # Errors
-    /// The kernel keeps a filter.
-    pub fn remove_toxics(&self, which: impl Fn(&Toxic) -> bool) -> Result<(), ProxyError> {
-        self.change(|toxics| toxics.retain(|toxic| !which(toxic)));
-        self.enforce_blockade()
+        self.connections
+            .end(Order::Reset, |client| clients.contains(&client));
     }
 
     /// Lets every connection be followed as this protocol, open ones too; `None` ends it.
@@ -301,22 +202,6 @@ impl Link {
         if disabled { self.enable() } else { Ok(()) }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Toxic>)) {
-        self.rules.send_modify(|rules| change(&mut rules.toxics));
-    }
-
-    fn enforce_blockade(&self) -> Result<(), ProxyError> {
-        let Some(acceptor) = &*lock(&self.acceptor) else {
-            return Ok(());
-        };
-        blockade::enforce(&acceptor.listener, &self.rules.borrow().toxics).map_err(|source| {
-            ProxyError::Filter {
-                name: self.name.clone(),
-                source,
-            }
-        })
-    }
-
     fn accept_from(self: &Arc<Self>, listener: TcpListener) -> Acceptor {
         let listener = Arc::new(listener);
         let task = tokio::spawn(Arc::clone(self).accept(Arc::clone(&listener)));
@@ -338,11 +223,8 @@ impl Link {
 
     /// The dial happens in the connection's own task, never in the accept loop.
     fn admit(self: &Arc<Self>, stream: TcpStream, client: SocketAddr) {
-        // The lock is held over the spawn, so that the task's removal cannot come before the insert.
-        let mut connections = lock(&self.connections);
-        let id = connections.next_id;
-        connections.next_id += 1;
         let counters: Arc<Counters> = Arc::default();
+        let (id, orders) = self.connections.enter(client, Arc::clone(&counters));
         let connection = Connection {
             identity: Identity {
                 seed: self.seed,
@@ -352,21 +234,13 @@ impl Link {
             upstream: Arc::clone(&self.upstream),
             rules: self.rules.subscribe(),
             counters: Arc::clone(&self.counters),
-            own: Arc::clone(&counters),
+            own: counters,
         };
-        let (orders, received) = oneshot::channel();
         let link = Arc::clone(self);
         tokio::spawn(async move {
-            connection.serve(stream, received).await;
-            lock(&link.connections).open.remove(&id);
+            connection.serve(stream, orders).await;
+            link.connections.leave(id);
         });
-        let handle = Handle {
-            orders,
-            client,
-            since: Instant::now(),
-            counters,
-        };
-        connections.open.insert(id, handle);
     }
 }
 

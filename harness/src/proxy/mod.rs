@@ -21,6 +21,7 @@ mod line;
 mod link;
 mod metrics;
 mod queue;
+mod roster;
 pub mod server;
 mod stages;
 pub mod tap;
