@@ -41,6 +41,14 @@ fn problems_of(drill: &str) -> Vec<String> {
     }
 }
 
+fn problems_or_none(drill: &str) -> Vec<String> {
+    let (_folder, path) = folder_with(drill);
+    match load_plan(&path, &choices()) {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
 fn oversell() -> String {
     std::fs::read_to_string(drills().join("baseline/oversell.toml")).unwrap()
 }
@@ -48,7 +56,7 @@ fn oversell() -> String {
 #[test]
 fn every_shipped_drill_resolves() {
     let mut count = 0;
-    for group in ["baseline", "redis", "rocketmq", "mysql"] {
+    for group in ["baseline", "redis", "rocketmq", "mysql", "network"] {
         for entry in std::fs::read_dir(drills().join(group)).unwrap() {
             let path = entry.unwrap().path();
             let plan = load_plan(&path, &choices()).unwrap_or_else(|error| panic!("{error}"));
@@ -111,6 +119,35 @@ fn every_mistake_of_the_faults_is_reported() {
         );
     }
     assert_eq!(problems.len(), 4, "{problems:#?}");
+}
+
+#[test]
+fn links_and_servers_that_are_not_there_are_named() {
+    let faults = "[[faults]]\nkind = \"link_stall\"\nat_ms = 1\nfor_ms = 9\nlinks = [\"redis-bus-*\", \"service-1-*\"]\n\n\
+                  [[faults]]\nkind = \"link_down\"\nat_ms = 1\nfor_ms = 9\nlinks = []\n\n\
+                  [[faults]]\nkind = \"server_kill\"\nat_ms = 1\nfor_ms = 9\nserver = \"mysqld\"\n\n[expect]";
+    let drill = oversell().replace("[expect]", faults);
+    let problems = problems_of(&drill);
+    for expected in [
+        "faults[1].links: empty: name links such as `redis-bus-*`",
+        "faults[2].server: `mysqld` is no server; one of redis-primary,",
+    ] {
+        assert!(
+            problems.iter().any(|p| p.contains(expected)),
+            "{expected} not in {problems:#?}"
+        );
+    }
+    let drill = drill
+        .replace("links = []", "links = [\"*\"]")
+        .replace("mysqld", "mysql");
+    let problems = problems_of(&drill);
+    let expected = "faults[0].links: no link is called `service-1-*`; there are rocketmq-broker,";
+    assert!(
+        problems.len() == 1 && problems[0].starts_with(expected),
+        "{problems:#?}"
+    );
+    let two_nodes = drill.replace("[expect]", "[service]\nnodes = 2\n\n[expect]");
+    assert_eq!(problems_or_none(&two_nodes), Vec::<String>::new());
 }
 
 /// The kill drill with its fault composed.

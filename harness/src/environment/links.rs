@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use super::error::EnvironmentError;
 use super::mysql::Mysql;
 use super::ports::free_port;
-use super::redis_cluster::RedisCluster;
+use super::redis_cluster::{self, RedisCluster};
 use super::stack::Stack;
 use crate::proxy::client::{LinkRequest, ProxyClient};
 use crate::target::template::Variables;
@@ -45,6 +45,21 @@ pub fn service_namesrv(node: usize) -> String {
     format!("service-{node}-namesrv")
 }
 
+/// Every link of a stack with so many service nodes.
+pub fn names(service_nodes: usize) -> Vec<String> {
+    let single = [ROCKETMQ_BROKER, MYSQL_REPLICATION].map(str::to_owned);
+    let redis =
+        (0..redis_cluster::NODES).flat_map(|index| [redis_replication(index), redis_bus(index)]);
+    let services = (0..service_nodes).flat_map(service);
+    single.into_iter().chain(redis).chain(services).collect()
+}
+
+fn service(node: usize) -> Vec<String> {
+    let redis = (0..redis_cluster::NODES).map(|index| service_redis(node, index));
+    let others = [service_mysql, service_replica, service_namesrv].map(|name| name(node));
+    redis.chain(others).collect()
+}
+
 /// One service node's own links, so that it can be cut off from a server that the others still reach.
 #[derive(Debug)]
 pub struct ServiceLinks {
@@ -77,9 +92,7 @@ impl ServiceLinks {
 
     /// Names of the links.
     pub fn names(&self) -> Vec<String> {
-        let redis = (0..self.redis.len()).map(|index| service_redis(self.node, index));
-        let others = [service_mysql, service_replica, service_namesrv].map(|name| name(self.node));
-        redis.chain(others).collect()
+        service(self.node)
     }
 
     /// What the node is told of its servers.

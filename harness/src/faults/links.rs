@@ -25,19 +25,23 @@ impl Links {
         Ok(Self(patterns))
     }
 
+    /// The first pattern that matches none of `there_are`.
+    pub fn idle(&self, there_are: &[String]) -> Option<&str> {
+        let matches_none = |pattern: &&String| !there_are.iter().any(|name| matches(pattern, name));
+        self.0.iter().find(matches_none).map(String::as_str)
+    }
+
     /// The links there are that are meant, by name.
     ///
     /// # Errors
     /// A pattern that matches none, with the links there are.
     pub(super) async fn find(&self, site: Site<'_>) -> Result<Vec<String>, FaultError> {
         let there_are: Vec<String> = site.stack.links.proxies().await?.into_keys().collect();
-        for pattern in &self.0 {
-            if !there_are.iter().any(|name| matches(pattern, name)) {
-                return Err(FaultError::NoLink {
-                    pattern: pattern.clone(),
-                    there_are: there_are.join(", "),
-                });
-            }
+        if let Some(pattern) = self.idle(&there_are) {
+            return Err(FaultError::NoLink {
+                pattern: pattern.to_owned(),
+                there_are: there_are.join(", "),
+            });
         }
         let meant = |name: &String| self.0.iter().any(|pattern| matches(pattern, name));
         Ok(there_are.into_iter().filter(meant).collect())

@@ -1,11 +1,14 @@
 //! What breaks when.
 
+use serde::de::DeserializeOwned;
+
 use super::load::end_ms;
 use super::short::Shrink;
 use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
 use crate::drill::problems::Problems;
-use crate::faults::{Fault, PlannedFault};
+use crate::environment::links;
+use crate::faults::{Fault, Links, PlannedFault};
 
 pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
     let end_ms = file.load.as_ref().and_then(|load| end_ms(load, traces));
@@ -31,6 +34,9 @@ pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
             ),
             _ => {}
         }
+        if let Some(message) = check_links(file, &section.fault) {
+            wrong("links", message);
+        }
         if let (Some(sku), Some(sale)) = (sku(&section.fault), &file.sale)
             && sku > sale.skus.get()
         {
@@ -42,11 +48,29 @@ pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
     }
 }
 
+fn check_links(file: &DrillFile, fault: &Fault) -> Option<String> {
+    let links: Links = key(fault, "links")?;
+    let service_nodes = file
+        .service
+        .as_ref()
+        .map_or(1, |service| service.nodes.get());
+    let there_are = links::names(service_nodes as usize);
+    let idle = links.idle(&there_are)?;
+    Some(format!(
+        "no link is called `{idle}`; there are {}",
+        there_are.join(", ")
+    ))
+}
+
 /// Number of the SKU that a fault is about.
 fn sku(fault: &Fault) -> Option<u32> {
-    // Every kind writes it in the same way, so that a new one need not be added here.
-    let keys = serde_json::to_value(fault).ok()?;
-    keys.get("sku")?.as_u64()?.try_into().ok()
+    key(fault, "sku")
+}
+
+/// Every kind writes it in the same way, so that a new one need not be added here.
+fn key<T: DeserializeOwned>(fault: &Fault, name: &str) -> Option<T> {
+    let mut keys = serde_json::to_value(fault).ok()?;
+    serde_json::from_value(keys.get_mut(name)?.take()).ok()
 }
 
 /// When a fault comes shrinks with the load; how long it takes is the servers' affair and does not.

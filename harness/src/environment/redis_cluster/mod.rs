@@ -20,7 +20,7 @@ use super::launcher::Launcher;
 use crate::proxy::ProxyClient;
 
 const PRIMARIES: usize = 3;
-const NODES: usize = 6;
+pub(super) const NODES: usize = 6;
 /// A busy machine needs 4 to 5 s for a failover, and a first synchronisation of a replica as much.
 const HEALTHY_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
