@@ -4,6 +4,7 @@
 //! is healed. Network faults go through Toxiproxy's REST API only.
 
 pub mod compose;
+mod cut_points;
 mod error;
 mod kind;
 mod kinds;

@@ -23,6 +23,10 @@ async fn faults_of_servers_bite_and_heal() {
     mysql::a_limit_that_nobody_meets_has_no_receipt(&ground).await;
     mysql::a_replica_falls_behind(&ground).await;
     mysql::a_replica_that_has_nothing_to_replay_has_no_receipt(&ground).await;
+    mysql::the_reply_to_a_commit_is_lost(&ground).await;
+    mysql::the_server_dies_at_a_commit(&ground).await;
+    broker::commits_are_lost_on_their_way(&ground).await;
+    broker::messages_are_delivered_twice(&ground).await;
     broker::without_its_name_server_nobody_finds_the_broker(&ground).await;
     if nix::unistd::geteuid().is_root() {
         disk::a_full_disk_makes_redis_refuse_writes(&ground).await;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use flashdrill::faults::{
-    Fault, MysqlConnectionLimit, MysqlLockHolder, MysqlReadOnly, MysqlReplicaLag,
+    Fault, MysqlCommitKill, MysqlCommitReplyLost, MysqlConnectionLimit, MysqlLockHolder,
+    MysqlReadOnly, MysqlReplicaLag,
 };
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use sqlx::{Connection, Executor};
@@ -145,4 +146,54 @@ pub async fn a_replica_falls_behind(ground: &Ground) {
 pub async fn a_replica_that_has_nothing_to_replay_has_no_receipt(ground: &Ground) {
     let event = ground.unnoticed(replica_lag()).await;
     without_receipt(&event, "nothing that it has not replayed");
+}
+
+fn commit_reply_lost() -> Fault {
+    Fault::MysqlCommitReplyLost(MysqlCommitReplyLost { times: 1 })
+}
+
+fn commit_kill() -> Fault {
+    Fault::MysqlCommitKill(MysqlCommitKill {})
+}
+
+/// Takes units, each in a transaction of its own, until a COMMIT fails; returns how many were asked for.
+async fn take_until_a_commit_fails(writer: &mut MySqlConnection) -> i64 {
+    for asked in 1.. {
+        writer.execute("START TRANSACTION").await.unwrap();
+        writer.execute(TAKE).await.unwrap();
+        if writer.execute("COMMIT").await.is_err() {
+            return asked;
+        }
+    }
+    unreachable!("an endless range ends by returning")
+}
+
+/// What a client is not told has happened all the same.
+async fn a_failed_commit_is_durable(ground: &Ground, fault: Fault, receipt: &str) {
+    let mut writer = ground.connect().await.unwrap();
+    make_stock(&mut writer).await;
+    let taking = timeout(SOON, take_until_a_commit_fails(&mut writer));
+    let (event, asked) = ground.during(fault, taking).await;
+    assert!(healed(&event).contains(receipt), "{event:?}");
+    let mut reader = ground.connect().await.unwrap();
+    let left: i64 = sqlx::query_scalar("SELECT CAST(available AS SIGNED) FROM stock")
+        .fetch_one(&mut reader)
+        .await
+        .unwrap();
+    assert_eq!(left, 10 - asked.unwrap(), "every COMMIT was executed");
+}
+
+pub async fn the_reply_to_a_commit_is_lost(ground: &Ground) {
+    a_failed_commit_is_durable(ground, commit_reply_lost(), "executed COMMITs lost").await;
+    let event = ground.unnoticed(commit_reply_lost()).await;
+    without_receipt(&event, "no COMMIT was executed");
+}
+
+pub async fn the_server_dies_at_a_commit(ground: &Ground) {
+    let pid = ground.stack.mysql.server.pid();
+    let event = ground.unnoticed(commit_kill()).await;
+    without_receipt(&event, "no COMMIT was executed");
+    assert_eq!(ground.stack.mysql.server.pid(), pid, "it lives on");
+    a_failed_commit_is_durable(ground, commit_kill(), "exited by signal 9 after a COMMIT").await;
+    assert_ne!(ground.stack.mysql.server.pid(), pid);
 }

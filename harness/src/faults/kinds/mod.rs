@@ -1,5 +1,7 @@
 //! The kinds of fault, one file each. A new kind is a file here and a line in the list below.
 
+mod broker_commit_lost;
+mod broker_duplicate_delivery;
 mod broker_kill;
 mod cache_stock_raise;
 mod link_bandwidth;
@@ -13,6 +15,8 @@ mod link_slicing;
 mod link_slow_close;
 mod link_stall;
 mod link_unreachable;
+mod mysql_commit_kill;
+mod mysql_commit_reply_lost;
 mod mysql_connection_limit;
 mod mysql_disk_slow;
 mod mysql_lock_holder;
@@ -35,6 +39,8 @@ use deserr::errors::helpers::did_you_mean;
 use deserr::{Deserr, ErrorKind, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 
+pub use broker_commit_lost::BrokerCommitLost;
+pub use broker_duplicate_delivery::BrokerDuplicateDelivery;
 pub use broker_kill::BrokerKill;
 pub use cache_stock_raise::CacheStockRaise;
 pub use link_bandwidth::LinkBandwidth;
@@ -48,6 +54,8 @@ pub use link_slicing::LinkSlicing;
 pub use link_slow_close::LinkSlowClose;
 pub use link_stall::LinkStall;
 pub use link_unreachable::LinkUnreachable;
+pub use mysql_commit_kill::MysqlCommitKill;
+pub use mysql_commit_reply_lost::MysqlCommitReplyLost;
 pub use mysql_connection_limit::MysqlConnectionLimit;
 pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
@@ -146,6 +154,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    "broker_commit_lost" => BrokerCommitLost,
+    "broker_duplicate_delivery" => BrokerDuplicateDelivery,
     "broker_kill" => BrokerKill,
     "cache_stock_raise" => CacheStockRaise,
     "link_bandwidth" => LinkBandwidth,
@@ -159,6 +169,8 @@ kinds! {
     "link_slow_close" => LinkSlowClose,
     "link_stall" => LinkStall,
     "link_unreachable" => LinkUnreachable,
+    "mysql_commit_kill" => MysqlCommitKill,
+    "mysql_commit_reply_lost" => MysqlCommitReplyLost,
     "mysql_connection_limit" => MysqlConnectionLimit,
     "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
