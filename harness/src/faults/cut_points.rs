@@ -1,6 +1,7 @@
 //! A cut point of the built-in proxy, placed on links for as long as a fault lasts.
 
 use super::error::FaultError;
+use super::links::Links;
 use super::site::Site;
 use crate::proxy::ProxyError;
 use crate::proxy::cut::Cut;
@@ -62,12 +63,6 @@ impl CutPoints {
 /// # Errors
 /// The proxy does not answer, or no service has links.
 pub(super) async fn mysql_links(site: Site<'_>) -> Result<Vec<String>, FaultError> {
-    let links = site.stack.links.proxies().await?.into_keys();
-    let links: Vec<_> = links
-        .filter(|name| name.starts_with("service-") && name.ends_with("-mysql"))
-        .collect();
-    if links.is_empty() {
-        return Err(FaultError::missing("no service has a link to MySQL"));
-    }
-    Ok(links)
+    let links = Links::new(vec!["service-*-mysql".to_owned()]).expect("one pattern is not none");
+    links.find(site).await
 }
