@@ -126,14 +126,17 @@ pub async fn messages_are_delivered_twice(ground: &Ground) {
     let mut client = Client::connect(ground).await;
     client.store("twice").await;
     client.store("twice").await;
-    // A pull that begins where the last one ended is answered with what that one brought.
-    let pulling = async {
-        loop {
-            let next = client.pull("twice", "0").await;
-            if next == "1" && client.pull("twice", &next).await == "1" {
-                return;
-            }
+    let both_are_there = async {
+        while client.pull("twice", "1").await != "2" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    };
+    timeout(SOON, both_are_there)
+        .await
+        .expect("two messages are stored");
+    // A pull that is answered from another place than it asked for brings what the one before has brought.
+    let pulling = async {
+        while client.pull("twice", "0").await == "1" && client.pull("twice", "1").await == "2" {}
     };
     let (event, pulled) = ground
         .during(duplicate_delivery(), timeout(SOON, pulling))
