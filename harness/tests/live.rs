@@ -105,3 +105,59 @@ fn a_stack_is_broken_and_healed_by_hand() {
     up.signal(Signal::SIGINT);
     assert!(!text(&up.flashdrill(&["ps"]).stdout).contains(&up.name()));
 }
+
+/// One of every sort: dead and frozen servers, links, settings of servers, a mount.
+const TEN: [&[&str]; 10] = [
+    &["server_pause", "server=mysql-replica"],
+    &["server_pause", "server=redis-5"],
+    &["server_kill", "server=redis-4"],
+    &["broker_kill"],
+    &["name_server_kill"],
+    &["link_latency", "links=redis-replication-0", "latency_ms=50"],
+    &["link_stall", "links=redis-replication-1"],
+    &["link_down", "links=mysql-replication"],
+    &["link_black_hole", "links=redis-bus-2"],
+    &["mysql_read_only"],
+];
+
+#[test]
+fn a_keeper_that_is_killed_with_ten_faults_in_force_leaves_nothing() {
+    let mut up = Up::start();
+    for fault in TEN {
+        let injected = up.flashdrill(&[&["fault", "inject"], fault].concat());
+        assert!(injected.status.success(), "{fault:?}: {injected:?}");
+    }
+    let broken = up.broken();
+    for number in 1..=TEN.len() {
+        let line = format!("#{number} ");
+        assert!(
+            broken.iter().any(|broken| broken.starts_with(&line)),
+            "{line}: {broken:#?}"
+        );
+    }
+    let ours = processes_with(&up.name());
+    assert!(ours.len() >= 8, "{ours:?}");
+
+    up.signal(Signal::SIGKILL);
+    let clean = up.flashdrill(&["clean"]);
+    assert!(clean.status.success(), "{clean:?}");
+    let scratch = std::env::temp_dir().join("flashdrill").join(up.name());
+    assert!(!scratch.exists(), "{}", scratch.display());
+    assert_eq!(processes_with(&up.name()), Vec::<String>::new());
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(&up.name()), "{mounts}");
+    let again = up.flashdrill(&["clean"]);
+    assert!(!text(&again.stdout).contains(&up.name()), "{again:?}");
+}
+
+/// Command lines that name the run's scratch folder.
+fn processes_with(run: &str) -> Vec<String> {
+    let folder = format!("/{run}/");
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| text(&line).replace('\0', " "))
+        .filter(|line| line.contains(&folder))
+        .collect()
+}

@@ -149,6 +149,9 @@ fn told(fault: &LiveFault) -> Exit {
     if let Some(error) = &event.error {
         return Exit::unavailable(error);
     }
+    if event.receipt.is_none() && event.error.is_none() {
+        println!("no proof yet that it bites: `flashdrill ps` shows it when there is some");
+    }
     if event.heals && !over {
         println!("heal it: flashdrill fault heal {id}");
     }

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Path as UrlPath, State};
 use axum::http::StatusCode;
@@ -24,6 +24,9 @@ use crate::environment::Stack;
 use crate::faults::{self, FaultEvent, PlannedFault, Site, Timeline};
 use crate::target::Target;
 use crate::target::template::Variables;
+
+/// How long a person waits for a receipt.
+const RECEIPT_WAIT: Duration = Duration::from_secs(3);
 
 /// What faults injected by hand are injected into.
 #[derive(Debug)]
@@ -61,7 +64,8 @@ async fn list(State(control): State<Arc<Control>>) -> Json<Vec<LiveFault>> {
     Json(control.board.faults())
 }
 
-/// Answers once there is a receipt, or the reason why there is none.
+/// Answers once there is a receipt, or the reason why there is none; or without either when nothing has shown the
+/// fault's effect yet, as on a link that nobody uses.
 async fn inject(
     State(control): State<Arc<Control>>,
     Json(keys): Json<Value>,
@@ -93,7 +97,11 @@ async fn inject(
             keeper.board.note(id, &event, true);
         }
     });
-    let fault = control.board.wait_until(id, LiveFault::is_settled).await;
+    let settled = control.board.wait_until(id, LiveFault::is_settled);
+    let fault = match tokio::time::timeout(RECEIPT_WAIT, settled).await {
+        Ok(fault) => fault,
+        Err(_) => control.board.wait_until(id, |_| true).await,
+    };
     fault.map(Json).ok_or_else(|| unknown(id))
 }
 
