@@ -71,6 +71,14 @@ impl Up {
     }
 }
 
+impl Drop for Up {
+    /// Also after a test that failed: its servers die with it.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,6 +1,6 @@
 //! Which links a fault is about, and which way on them.
 
-use deserr::Deserr;
+use deserr::{Deserr, ErrorKind, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 
 use super::error::FaultError;
@@ -9,10 +9,24 @@ use crate::drill::problems::{OutOfRange, Problems};
 use crate::proxy::toxic::Stream;
 
 /// Names of links; `*` stands for anything.
-#[derive(Debug, Clone, PartialEq, Eq, Deserr, Serialize, Deserialize)]
-#[deserr(try_from(Vec<String>) = Links::new -> OutOfRange)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Links(Vec<String>);
+
+impl Deserr<Problems> for Links {
+    /// A list, or one name: on a command line a list is a nuisance.
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let patterns = match value {
+            Value::String(one) => vec![one],
+            list => Vec::<String>::deserialize_from_value(list, location)?,
+        };
+        let wrong = |OutOfRange(msg)| Problems::one::<V>(ErrorKind::Unexpected { msg }, location);
+        Self::new(patterns).map_err(wrong)
+    }
+}
 
 impl Links {
     /// # Errors
