@@ -242,29 +242,34 @@ mod tests {
         );
     }
 
+    fn all() -> Vec<CheckId> {
+        CHECKERS.iter().map(|one| one.id()).collect()
+    }
+
+    /// Without the clean room, which was scanned whatever the sale did.
+    fn of_the_sale(judgement: Judgement) -> impl Iterator<Item = CheckResult> {
+        let checks = judgement.checks.into_iter();
+        checks.filter(|result| result.id != CheckId::P2)
+    }
+
     #[test]
     fn no_check_and_no_data_are_never_a_pass() {
         assert_eq!(
             Tiny::sale(1).bought(1).judge(&[]).verdict,
             Verdict::Inconclusive
         );
-        let all: Vec<CheckId> = CHECKERS.iter().map(|one| one.id()).collect();
-        let empty = Tiny::sale(1).judge(&all);
+        let empty = Tiny::sale(1).judge(&all());
         assert_eq!(empty.verdict, Verdict::Inconclusive);
-        for result in empty.checks {
+        for result in of_the_sale(empty) {
             assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
         }
     }
 
     #[test]
     fn stores_that_were_never_read_decide_nothing() {
-        let all: Vec<CheckId> = CHECKERS.iter().map(|one| one.id()).collect();
         let tiny = Tiny::sale(1).bought(1).accepted(2).unknown(3);
-        for result in tiny
-            .with(|e| e.stores = FinalState::default())
-            .judge(&all)
-            .checks
-        {
+        let unread = tiny.with(|e| e.stores = FinalState::default());
+        for result in of_the_sale(unread.judge(&all())) {
             assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
         }
     }
