@@ -27,7 +27,7 @@ for i in 0 1 2 3 4 5; do
 done
 
 mkdir -p "$stack/mysql/tmp"
-fill my.cnf "$stack/mysql/my.cnf" port=13306 server_id=1 read_only=OFF dir="$stack/mysql"
+fill my.cnf "$stack/mysql/my.cnf" port=13306 server_id=1 read_only=OFF flush=1 dir="$stack/mysql"
 cp "$templates/init.sql" "$stack/mysql/init.sql"
 link service-0-mysql 13307 127.0.0.1:13306
 

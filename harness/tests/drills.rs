@@ -394,7 +394,7 @@ fn a_service_that_finds_its_port_taken_exits_69_with_its_own_words() {
     let said = text(&output);
     assert_eq!(output.status.code(), Some(69), "{said}");
     assert!(
-        said.contains("service: a port it wants is in use"),
+        said.contains("service-0: a port it wants is in use"),
         "{said}"
     );
     assert!(

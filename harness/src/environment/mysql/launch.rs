@@ -31,11 +31,12 @@ impl Role {
         }
     }
 
-    /// `{server_id}` and `{read_only}` of `my.cnf`.
-    fn settings(self) -> (&'static str, &'static str) {
+    /// `{server_id}`, `{read_only}` and `{flush}` of `my.cnf`.
+    fn settings(self) -> [&'static str; 3] {
         match self {
-            Self::Primary => ("1", "OFF"),
-            Self::Replica => ("2", "ON"),
+            Self::Primary => ["1", "OFF", "1"],
+            // It can be made anew from the primary: flushed once a second, it leaves the disk to the orders.
+            Self::Replica => ["2", "ON", "2"],
         }
     }
 }
@@ -57,12 +58,13 @@ pub(super) async fn launch(
 ) -> Result<(Arc<Server>, u16), EnvironmentError> {
     let (component, port) = (role.component(), free_port()?);
     let file = dir.join("my.cnf");
-    let (server_id, read_only) = role.settings();
+    let [server_id, read_only, flush] = role.settings();
     let values = [
         ("dir", dir.display().to_string()),
         ("port", port.to_string()),
         ("server_id", server_id.to_owned()),
         ("read_only", read_only.to_owned()),
+        ("flush", flush.to_owned()),
     ];
     config::write(config::MYSQL, &values, &file)?;
     if !dir.join("data").join("mysql").exists() {
