@@ -75,7 +75,7 @@ fn every_shipped_drill_resolves() {
 #[test]
 fn five_mistakes_are_five_problems() {
     let drill = oversell()
-        .replace("units_per_sku = 400", "units_per_sku = \"many\"")
+        .replace("units_per_sku = 200", "units_per_sku = \"many\"")
         .replace("connections = 512", "conections = 512")
         .replace("duplicate_share = 0.1", "duplicate_share = 1.7")
         .replace("check = \"S2\"", "check = \"S9\"")
@@ -228,7 +228,7 @@ fn a_missing_section_a_missing_target_and_no_toml_are_named() {
     let cases = [
         (
             oversell().replace(
-                "[sale]\nskus = 5\nunits_per_sku = 400\nlimit_per_user = 1\n",
+                "[sale]\nskus = 5\nunits_per_sku = 200\nlimit_per_user = 1\n",
                 "",
             ),
             "sale: missing section",
