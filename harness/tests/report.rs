@@ -455,7 +455,7 @@ fn a_good_run_passes_and_says_so() {
         "{text}"
     );
     assert!((8..=12).contains(&text.lines().count()), "{text}");
-    assert!(page.contains("all 10 checks hold"));
+    assert!(page.contains("all 11 checks hold"));
 }
 
 #[test]

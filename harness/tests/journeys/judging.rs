@@ -7,6 +7,7 @@ use flashdrill::check::{CheckId, Verdict};
 use flashdrill::drill::folder::RunFolder;
 use flashdrill::drill::judge::{Finished, RunAbout, judge_folder};
 use flashdrill::drill::plan::Plan;
+use flashdrill::environment::CleanRoom;
 use flashdrill::faults::FaultEvent;
 use flashdrill::history::HistoryWriter;
 use flashdrill::history::final_state::{FinalState, OrderRow, OrderState, StockRow, StoreState};
@@ -16,6 +17,7 @@ use flashdrill::journeys::step::End;
 use flashdrill::load::population::{request_id, user_id};
 use flashdrill::load::reason;
 use flashdrill::load::summary::LoadSummary;
+use flashdrill::observe::Sample;
 
 use crate::trip;
 
@@ -72,6 +74,11 @@ impl Run {
             .save(RunFolder::FAULTS, &Vec::<FaultEvent>::new())
             .unwrap();
         folder.save(RunFolder::STORES, &self.stores()).unwrap();
+        folder
+            .save(RunFolder::CLEAN_ROOM, &CleanRoom::default())
+            .unwrap();
+        let sample = serde_json::to_string(&Sample::default()).unwrap();
+        std::fs::write(folder.file(RunFolder::SAMPLES), sample).unwrap();
         folder.save(RunFolder::JOURNEYS, &self.summary).unwrap();
         self.write(&folder, RunFolder::HISTORY, &self.arrivals);
         self.write(&folder, RunFolder::JOURNEY_HISTORY, &self.journeys);
