@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures_util::future::join_all;
 
-use super::bypass::bypasses;
+use super::bypass::BypassWatch;
 use super::clean_room::{self, Settings};
 use super::error::EnvironmentError;
 use super::fault_proxy::FaultProxy;
@@ -72,6 +72,7 @@ pub struct Stack {
     /// As they were when it came up.
     settings: Settings,
     services: Mutex<Vec<Adopted>>,
+    bypass_watch: Mutex<BypassWatch>,
     service_links: tokio::sync::Mutex<BTreeMap<usize, Arc<ServiceLinks>>>,
     launcher: Arc<Launcher>,
 }
@@ -116,6 +117,7 @@ impl Stack {
             versions: BTreeMap::new(),
             settings: Settings::new(),
             services: Mutex::default(),
+            bypass_watch: Mutex::default(),
             service_links: tokio::sync::Mutex::default(),
             launcher,
         };
@@ -233,12 +235,9 @@ impl Stack {
 
     /// What the services' nodes are connected to past the fault proxy, in words.
     pub fn bypasses(&self) -> Vec<String> {
-        let direct = self.direct_addresses();
-        let services = self.services();
-        services
-            .iter()
-            .flat_map(|service| bypasses(service, &direct))
-            .collect()
+        let watch = self.bypass_watch.lock();
+        let mut watch = watch.unwrap_or_else(PoisonError::into_inner);
+        watch.look(&self.services(), &self.direct_addresses())
     }
 
     async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
