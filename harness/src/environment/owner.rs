@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::procfs::{self, ProcessId};
 use super::run_folder::runs_folder;
 
@@ -11,7 +13,8 @@ use super::run_folder::runs_folder;
 pub(super) const MARK: &str = "FLASHDRILL_OWNER";
 
 /// A flashdrill process, alive or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Owner(ProcessId);
 
 impl Owner {
@@ -34,7 +37,7 @@ impl Owner {
         format!("{}.{}", self.0.pid, self.0.started_ticks)
     }
 
-    fn parse(mark: &str) -> Option<Self> {
+    pub fn parse(mark: &str) -> Option<Self> {
         let (pid, started_ticks) = mark.split_once('.')?;
         Some(Self(ProcessId {
             pid: pid.parse().ok()?,

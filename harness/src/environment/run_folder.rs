@@ -35,6 +35,19 @@ pub(crate) struct Child {
     pub process: ProcessId,
 }
 
+impl Registry {
+    /// Of the run whose scratch folder is `folder`; None: there is none, or it is damaged.
+    pub fn read(folder: &Path) -> Option<Self> {
+        let text = fs::read(folder.join(REGISTRY_FILE)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// The flashdrill process that made it runs still.
+    pub fn is_owned(&self) -> bool {
+        self.boot_id == boot_id() && self.owner.is_alive()
+    }
+}
+
 /// `<tmp>/flashdrill/<run>/`, removed on drop.
 #[derive(Debug)]
 pub(crate) struct RunFolder {

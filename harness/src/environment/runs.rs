@@ -4,8 +4,8 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::procfs::{ProcessState, boot_id};
-use super::run_folder::{REGISTRY_FILE, Registry, runs_folder};
+use super::procfs::ProcessState;
+use super::run_folder::{Child, Registry, runs_folder};
 
 /// A run whose owner lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +36,8 @@ pub fn live_runs() -> Vec<LiveRun> {
 
 /// With the start of its owner.
 fn read(folder: PathBuf) -> Option<(u64, LiveRun)> {
-    let text = fs::read(folder.join(REGISTRY_FILE)).ok()?;
-    let registry: Registry = serde_json::from_slice(&text).ok()?;
-    if registry.boot_id != boot_id() || !registry.owner.is_alive() {
-        return None;
-    }
-    let server = |child: super::run_folder::Child| LiveServer {
+    let registry = Registry::read(&folder).filter(Registry::is_owned)?;
+    let server = |child: Child| LiveServer {
         state: child.process.state(),
         component: child.component,
         pid: child.process.pid,

@@ -12,7 +12,7 @@ use nix::unistd::{Pid, geteuid};
 use super::engine;
 use super::owner::Owner;
 use super::procfs::{self, boot_id};
-use super::run_folder::{REGISTRY_FILE, Registry, runs_folder};
+use super::run_folder::{Registry, runs_folder};
 use super::{volume, write_limit};
 
 /// A folder without a registry is being made, or its owner died within microseconds.
@@ -86,17 +86,14 @@ fn is_ours(folder: &Path) -> bool {
 
 /// True when nobody owns the folder any more; its processes are dead by then.
 fn is_abandoned(folder: &Path, killed: &mut Vec<String>) -> bool {
-    let registry = fs::read(folder.join(REGISTRY_FILE))
-        .ok()
-        .and_then(|text| serde_json::from_slice::<Registry>(&text).ok());
-    let Some(registry) = registry else {
+    let Some(registry) = Registry::read(folder) else {
         return is_old(folder);
     };
+    if registry.is_owned() {
+        return false;
+    }
     if registry.boot_id != boot_id() {
         return true;
-    }
-    if registry.owner.is_alive() {
-        return false;
     }
     for child in registry
         .children
@@ -145,7 +142,7 @@ mod tests {
     use std::process::{Child, Command};
 
     use super::super::procfs::ProcessId;
-    use super::super::run_folder::RunFolder;
+    use super::super::run_folder::{REGISTRY_FILE, RunFolder};
     use super::*;
 
     fn sleeper() -> Child {

@@ -2,7 +2,7 @@
 
 mod error;
 mod image;
-mod owner;
+mod labels;
 
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +13,7 @@ use testcontainers::core::client::docker_client_instance;
 
 pub use error::{EngineError, MissingImage};
 pub(crate) use image::Image;
-pub(crate) use owner::{containers_left, labels, sweep};
+pub(crate) use labels::{containers_left, labels, sweep};
 
 use super::server::Program;
 

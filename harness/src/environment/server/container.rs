@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Container {
             let step = format!("starting a container of {}", image.name);
             EnvironmentError::step(&spec.component, &step, error)
         };
-        let request = request(image, folder, spec).map_err(|e| failed(&e))?;
+        let request = request(image, folder, spec);
         // A task of its own: a start that is given up half-way would leave its container behind.
         let started = tokio::spawn(start(
             engine.docker.clone(),
@@ -166,11 +166,7 @@ impl Container {
 }
 
 /// What is asked of the engine.
-fn request(
-    image: &Image,
-    folder: &RunFolder,
-    spec: &ServerSpec,
-) -> io::Result<ContainerRequest<GenericImage>> {
+fn request(image: &Image, folder: &RunFolder, spec: &ServerSpec) -> ContainerRequest<GenericImage> {
     let scratch = folder.path().display().to_string();
     let request = image
         .generic()
@@ -180,13 +176,13 @@ fn request(
         .with_user(format!("{}:{}", geteuid(), getegid()))
         .with_working_dir(spec.dir.display().to_string())
         .with_container_name(format!("flashdrill-{}-{}", folder.name(), spec.component))
-        .with_labels(engine::labels(&folder.name(), &spec.component)?)
+        .with_labels(engine::labels(&folder.name(), &spec.component))
         // Errors are told from each other by their English text.
         .with_env_var("LC_ALL", "C");
     let variables = spec.env.iter();
-    Ok(variables.fold(request, |request, (name, value)| {
+    variables.fold(request, |request, (name, value)| {
         request.with_env_var(name, value)
-    }))
+    })
 }
 
 /// Whoever drops the answer has the container removed, and after that its start is no longer under way.

@@ -1,7 +1,6 @@
 //! Labels that say whose a container is, and the sweep of those whose owner is gone. A live owner's are never touched.
 
 use std::collections::HashMap;
-use std::io;
 use std::time::Duration;
 
 use nix::unistd::geteuid;
@@ -13,7 +12,8 @@ use testcontainers::bollard::query_parameters::{
 };
 use testcontainers::core::client::docker_client_instance;
 
-use super::super::procfs::{ProcessId, boot_id};
+use super::super::owner::Owner;
+use super::super::procfs::boot_id;
 
 const OWNER: &str = "org.flashdrill.owner";
 const RUN: &str = "org.flashdrill.run";
@@ -21,21 +21,21 @@ const COMPONENT: &str = "org.flashdrill.component";
 /// A sweep must not hold up a start for longer because an engine is stuck.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The process that started a container; label values are its JSON.
+/// Who started a container, also for other users and after a boot; the label's value is its JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Owner {
+struct Starter {
     uid: u32,
     boot_id: String,
-    process: ProcessId,
+    process: Owner,
 }
 
-impl Owner {
-    fn me() -> io::Result<Self> {
-        Ok(Self {
+impl Starter {
+    fn me() -> Self {
+        Self {
             uid: geteuid().as_raw(),
             boot_id: boot_id(),
-            process: ProcessId::of(std::process::id())?,
-        })
+            process: Owner::this(),
+        }
     }
 
     /// Another user's processes may be hidden from us: theirs are not ours to judge.
@@ -45,15 +45,14 @@ impl Owner {
     }
 }
 
-/// # Errors
-/// Our own entry in /proc cannot be read.
-pub(crate) fn labels(run: &str, component: &str) -> io::Result<[(&'static str, String); 3]> {
-    let owner = serde_json::to_string(&Owner::me()?)?;
-    Ok([
-        (OWNER, owner),
+/// What a container of this process carries.
+pub(crate) fn labels(run: &str, component: &str) -> [(&'static str, String); 3] {
+    let starter = serde_json::to_string(&Starter::me()).expect("plain fields always serialise");
+    [
+        (OWNER, starter),
         (RUN, run.to_owned()),
         (COMPONENT, component.to_owned()),
-    ])
+    ]
 }
 
 /// Removes containers of dead owners, running or not; returns `component (container)` of each. Without an engine there
@@ -73,15 +72,16 @@ pub(crate) async fn sweep() -> Vec<String> {
 
 /// `component (container)` of this process's containers, running or not.
 pub(crate) async fn containers_left() -> Vec<String> {
-    let (Ok(docker), Ok(me)) = (docker_client_instance().await, Owner::me()) else {
+    let Ok(docker) = docker_client_instance().await else {
         return Vec::new();
     };
     let Ok(all) = tokio::time::timeout(SWEEP_TIMEOUT, labelled(&docker)).await else {
         tracing::warn!("the Docker engine does not answer: its containers were not looked at");
         return Vec::new();
     };
+    let me = Starter::me();
     let ours = all.iter().filter(|container| {
-        serde_json::from_str(label(container, OWNER)).is_ok_and(|owner: Owner| owner == me)
+        serde_json::from_str(label(container, OWNER)).is_ok_and(|one: Starter| one == me)
     });
     ours.map(name).collect()
 }
@@ -117,8 +117,8 @@ async fn sweep_engine(docker: &Docker) -> Vec<String> {
 }
 
 fn is_abandoned(container: &ContainerSummary) -> bool {
-    let owner = serde_json::from_str::<Owner>(label(container, OWNER));
-    owner.is_ok_and(|owner| owner.is_ours_and_gone())
+    let starter = serde_json::from_str::<Starter>(label(container, OWNER));
+    starter.is_ok_and(|starter| starter.is_ours_and_gone())
 }
 
 fn label<'c>(container: &'c ContainerSummary, name: &str) -> &'c str {
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn only_our_own_dead_owners_are_gone() {
-        let me = Owner::me().unwrap();
+        let me = Starter::me();
         let mut earlier = me.clone();
-        earlier.process.started_ticks -= 1;
+        earlier.process = Owner::parse(&format!("{}.1", std::process::id())).unwrap();
         let mut of_another_boot = me.clone();
         of_another_boot.boot_id = "earlier".to_owned();
         let mut of_another_user = earlier.clone();
@@ -147,8 +147,8 @@ mod tests {
             (of_another_boot, true),
             (of_another_user, false),
         ];
-        for (owner, gone) in cases {
-            assert_eq!(owner.is_ours_and_gone(), gone, "{owner:?}");
+        for (starter, gone) in cases {
+            assert_eq!(starter.is_ours_and_gone(), gone, "{starter:?}");
         }
     }
 }
