@@ -5,6 +5,7 @@
 
 pub mod compose;
 mod cut_points;
+mod downed;
 mod error;
 mod kind;
 mod kinds;

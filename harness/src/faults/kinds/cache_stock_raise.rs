@@ -25,8 +25,7 @@ impl Kind for CacheStockRaise {
 
     async fn applicable(&self, _: &mut Seen, site: Site<'_>) -> Result<String, FaultError> {
         let sku = site.sku(self.sku.get())?;
-        let available = SkuCommand::available(site, sku)?;
-        let primary = site.stack.redis.primary_of(available.key()).await?;
+        let (_, primary) = site.primary_of(self.sku).await?;
         Ok(format!(
             "cache stock of SKU {sku} raised by {} on {}",
             self.units.get(),

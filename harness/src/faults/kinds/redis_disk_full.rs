@@ -17,7 +17,6 @@ use crate::environment::{EnvironmentError, RedisNode, volume};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
-use crate::faults::sku_command::SkuCommand;
 
 kind! {
     /// Fills the disk of a SKU's Redis primary: its append-only file is moved to a small volume that is then filled,
@@ -66,17 +65,16 @@ impl Kind for RedisDiskFull {
         victim: &mut Self::State,
         site: Site<'_>,
     ) -> Result<String, FaultError> {
-        let sku = site.sku(self.sku.get())?;
-        let key = SkuCommand::available(site, sku)?;
-        let node = site.stack.redis.primary_of(key.key()).await?;
+        let (_, node) = site.primary_of(self.sku).await?;
         *victim = Some(Victim {
             index: node.index,
             home: folder(node).await?,
         });
         let size = self.volume_mib;
         Ok(format!(
-            "{}, primary of SKU {sku}: append-only file on a volume of {size} MiB, filled",
-            node.name()
+            "{}, primary of SKU {}: append-only file on a volume of {size} MiB, filled",
+            node.name(),
+            site.sku(self.sku.get())?
         ))
     }
 

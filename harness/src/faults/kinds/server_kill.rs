@@ -1,12 +1,10 @@
 //! Kills a server as the kernel's out-of-memory killer would.
 
-use std::sync::Arc;
-
 use crate::drill::range::Count;
-use crate::environment::{Ending, Server};
+use crate::faults::downed::Downed;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
-use crate::faults::servers::{ServerName, answers, serves};
+use crate::faults::servers::ServerName;
 use crate::faults::site::Site;
 
 kind! {
@@ -20,33 +18,25 @@ kind! {
     }
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Killed {
-    victim: Option<Arc<Server>>,
-    ended: Option<(Ending, u32)>,
-}
-
 impl Kind for ServerKill {
-    type State = Killed;
+    type State = Downed;
     const NEEDS: &'static [Need] = &[Need::OwnServers];
 
-    async fn applicable(&self, killed: &mut Killed, site: Site<'_>) -> Result<String, FaultError> {
-        let victim = self.server.find(site, self.sku).await?;
-        let what = format!("{}: kill -9", victim.component());
-        killed.victim = Some(victim);
-        Ok(what)
+    async fn applicable(&self, downed: &mut Downed, site: Site<'_>) -> Result<String, FaultError> {
+        let name = downed.find(&self.server, site, self.sku).await?;
+        Ok(format!("{name}: kill -9"))
     }
 
-    async fn inject(&self, killed: &mut Killed, _: Site<'_>) -> Result<(), FaultError> {
-        if let Some(victim) = &killed.victim {
+    async fn inject(&self, downed: &mut Downed, _: Site<'_>) -> Result<(), FaultError> {
+        if let Some(victim) = &downed.victim {
             let pid = victim.pid().unwrap_or_default();
-            killed.ended = Some((victim.kill().await?, pid));
+            downed.ended = Some((victim.kill().await?, pid));
         }
         Ok(())
     }
 
-    async fn receipt(&self, killed: &mut Killed, site: Site<'_>) -> Result<String, FaultError> {
-        let (Some(victim), Some((ending, pid))) = (&killed.victim, killed.ended) else {
+    async fn receipt(&self, downed: &mut Downed, site: Site<'_>) -> Result<String, FaultError> {
+        let (Some(victim), Some((ending, pid))) = (&downed.victim, downed.ended) else {
             return Err(FaultError::missing("nothing was killed"));
         };
         let name = victim.component();
@@ -56,25 +46,15 @@ impl Kind for ServerKill {
                 how: ending.to_string(),
             });
         }
-        match answers(site, victim).await {
-            Ok(()) => Err(FaultError::missing(format!("{name} still answers"))),
-            Err(_) => Ok(format!(
-                "{name} (pid {pid}) exited by signal 9, and does not answer"
-            )),
-        }
+        let how = format!("{name} (pid {pid}) exited by signal 9, and does not answer");
+        downed.is_silent(site, how).await
     }
 
-    async fn heal(&self, killed: &mut Killed, _: Site<'_>) -> Result<(), FaultError> {
-        if let Some(victim) = &killed.victim {
-            victim.start_again().await?;
-        }
-        Ok(())
+    async fn heal(&self, downed: &mut Downed, _: Site<'_>) -> Result<(), FaultError> {
+        downed.start_again().await
     }
 
-    async fn is_healed(&self, killed: &Killed, site: Site<'_>) -> Result<(), FaultError> {
-        match &killed.victim {
-            Some(victim) => serves(site, victim).await,
-            None => Ok(()),
-        }
+    async fn is_healed(&self, downed: &Downed, site: Site<'_>) -> Result<(), FaultError> {
+        downed.serves_again(site).await
     }
 }

@@ -1,13 +1,12 @@
 //! Takes a server down in order, as an upgrade does.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::drill::range::Count;
-use crate::environment::{Ending, Server};
+use crate::faults::downed::Downed;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
-use crate::faults::servers::{ServerName, answers, serves};
+use crate::faults::servers::ServerName;
 use crate::faults::site::Site;
 
 kind! {
@@ -23,56 +22,38 @@ kind! {
     }
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Ended {
-    victim: Option<Arc<Server>>,
-    ended: Option<(Ending, u32)>,
-}
-
 impl Kind for ServerRestart {
-    type State = Ended;
+    type State = Downed;
     const NEEDS: &'static [Need] = &[Need::OwnServers];
 
-    async fn applicable(&self, ended: &mut Ended, site: Site<'_>) -> Result<String, FaultError> {
-        let victim = self.server.find(site, self.sku).await?;
-        let what = format!("{}: ended in order", victim.component());
-        ended.victim = Some(victim);
-        Ok(what)
+    async fn applicable(&self, downed: &mut Downed, site: Site<'_>) -> Result<String, FaultError> {
+        let name = downed.find(&self.server, site, self.sku).await?;
+        Ok(format!("{name}: ended in order"))
     }
 
-    async fn inject(&self, ended: &mut Ended, _: Site<'_>) -> Result<(), FaultError> {
-        if let Some(victim) = &ended.victim {
+    async fn inject(&self, downed: &mut Downed, _: Site<'_>) -> Result<(), FaultError> {
+        if let Some(victim) = &downed.victim {
             let pid = victim.pid().unwrap_or_default();
             victim.terminate(Duration::from_millis(self.grace_ms)).await;
-            ended.ended = victim.ending().await.map(|ending| (ending, pid));
+            downed.ended = victim.ending().await.map(|ending| (ending, pid));
         }
         Ok(())
     }
 
-    async fn receipt(&self, ended: &mut Ended, site: Site<'_>) -> Result<String, FaultError> {
-        let (Some(victim), Some((ending, pid))) = (&ended.victim, ended.ended) else {
+    async fn receipt(&self, downed: &mut Downed, site: Site<'_>) -> Result<String, FaultError> {
+        let (Some(victim), Some((ending, pid))) = (&downed.victim, downed.ended) else {
             return Err(FaultError::missing("it lives on"));
         };
         let name = victim.component();
-        match answers(site, victim).await {
-            Ok(()) => Err(FaultError::missing(format!("{name} still answers"))),
-            Err(_) => Ok(format!(
-                "{name} (pid {pid}) ended: {ending}; it does not answer"
-            )),
-        }
+        let how = format!("{name} (pid {pid}) ended: {ending}; it does not answer");
+        downed.is_silent(site, how).await
     }
 
-    async fn heal(&self, ended: &mut Ended, _: Site<'_>) -> Result<(), FaultError> {
-        if let Some(victim) = &ended.victim {
-            victim.start_again().await?;
-        }
-        Ok(())
+    async fn heal(&self, downed: &mut Downed, _: Site<'_>) -> Result<(), FaultError> {
+        downed.start_again().await
     }
 
-    async fn is_healed(&self, ended: &Ended, site: Site<'_>) -> Result<(), FaultError> {
-        match &ended.victim {
-            Some(victim) => serves(site, victim).await,
-            None => Ok(()),
-        }
+    async fn is_healed(&self, downed: &Downed, site: Site<'_>) -> Result<(), FaultError> {
+        downed.serves_again(site).await
     }
 }
