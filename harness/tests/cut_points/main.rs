@@ -6,6 +6,8 @@
 )]
 
 mod broker;
+#[path = "../servers/broker_client.rs"]
+mod broker_client;
 #[path = "../servers/broker.rs"]
 mod broker_server;
 mod mysql;

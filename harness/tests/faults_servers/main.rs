@@ -7,6 +7,9 @@
 )]
 
 mod broker;
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../servers/broker_client.rs"]
+mod broker_client;
 mod disk;
 mod ground;
 mod mysql;

@@ -30,6 +30,16 @@ fn code(error: &sqlx::Error) -> Option<u16> {
         .map(MySqlDatabaseError::number)
 }
 
+/// Takes units until that fails; returns the error's number.
+async fn take_until_refused(writer: &mut MySqlConnection) -> Option<u16> {
+    loop {
+        match writer.execute(TAKE).await {
+            Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            Err(error) => return code(&error),
+        }
+    }
+}
+
 fn lock_holder() -> Fault {
     Fault::MysqlLockHolder(MysqlLockHolder { sku: count(1) })
 }
@@ -42,17 +52,7 @@ pub async fn a_held_row_lock_makes_writers_wait(ground: &Ground) {
         .await
         .unwrap();
     // One writer after the other gives up, until there is one whose wait was cut short by the heal.
-    let blocked = async {
-        timeout(SOON, async {
-            loop {
-                match writer.execute(TAKE).await {
-                    Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-                    Err(error) => return code(&error),
-                }
-            }
-        })
-        .await
-    };
+    let blocked = timeout(SOON, take_until_refused(&mut writer));
     let (event, gave_up) = ground.during(lock_holder(), blocked).await;
     assert!(healed(&event).contains("wait for the row"), "{event:?}");
     assert_eq!(gave_up.unwrap(), Some(1205), "lock wait timeout");
@@ -68,17 +68,7 @@ pub async fn a_lock_that_nobody_wants_has_no_receipt(ground: &Ground) {
 pub async fn a_read_only_server_refuses_the_service(ground: &Ground) {
     let mut writer = ground.connect().await.unwrap();
     make_stock(&mut writer).await;
-    let refused = async {
-        timeout(SOON, async {
-            loop {
-                match writer.execute(TAKE).await {
-                    Ok(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-                    Err(error) => return code(&error),
-                }
-            }
-        })
-        .await
-    };
+    let refused = timeout(SOON, take_until_refused(&mut writer));
     let (event, refusal) = ground
         .during(Fault::MysqlReadOnly(MysqlReadOnly {}), refused)
         .await;
