@@ -17,7 +17,6 @@ use super::sell::{self, SellError};
 use crate::environment::{CleanRoom, EnvironmentError, Leftover, LeftoverKind, Stack};
 use crate::history::final_state::FinalState;
 use crate::observe::{SettleOptions, Settled, StoreReader, settle};
-
 use crate::target::template::fill;
 
 /// How long beyond the allowed time the stores are waited for.
