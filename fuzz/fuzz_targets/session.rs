@@ -2,16 +2,23 @@
 
 use std::sync::Arc;
 
-use flashdrill::proxy::cut::{Action, Cut, Cuts, Cutter, Protocol, Then};
+use flashdrill::proxy::cut::{Action, Cut, Cuts, Cutter, Protocol, Rewrites, Then};
 use flashdrill::proxy::toxic::Stream;
 
 /// Splits `input` into chunks, each with a byte before it for its side and length, and lets them pass. The first
-/// byte says whether the connection is fresh, and whether there are cuts, which may act or never do.
+/// byte says whether the connection is fresh, and whether there are cuts, which may act or never do; and whether
+/// an address is rewritten, to another of its length.
 pub fn run(protocol: Protocol, input: &[u8]) {
     let Some((kind, mut rest)) = input.split_first() else {
         return;
     };
-    let cuts = Arc::new(Cuts::default());
+    let may_rewrite = kind & 8 != 0;
+    let rewrites = if may_rewrite {
+        Rewrites::of("a:1", "b:2")
+    } else {
+        Rewrites::default()
+    };
+    let cuts = Arc::new(Cuts::rewriting(rewrites));
     cuts.set_protocol(Some(protocol));
     let may_act = kind & 4 != 0;
     if kind & 2 != 0 {
@@ -29,7 +36,13 @@ pub fn run(protocol: Protocol, input: &[u8]) {
     }
     passed[0].extend(cutter.end(Stream::Upstream));
     passed[1].extend(cutter.end(Stream::Downstream));
-    if !may_act {
+    if may_act {
+        return;
+    }
+    if may_rewrite {
+        let lengths = |streams: &[Vec<u8>; 2]| streams.each_ref().map(Vec::len);
+        assert!(lengths(&passed) == lengths(&sent), "bytes came or went");
+    } else {
         assert!(passed == sent, "bytes were changed");
     }
 }

@@ -92,7 +92,8 @@ impl Session {
 pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>, setting: Setting) -> Result<(), Exit> {
     let mut refused = None;
     for plan in plans {
-        for unmet in faults::unmet(&plan.faults, |need| has(setting, plan, need)) {
+        let nodes = plan.service_nodes as usize;
+        for unmet in faults::unmet(&plan.faults, nodes, |need| has(setting, plan, need)) {
             refused = Some(Exit::unavailable(&format!("{}: {unmet}", plan.drill)));
         }
     }

@@ -37,6 +37,13 @@ impl FaultProxy {
         }
     }
 
+    pub fn kind(&self) -> ProxyKind {
+        match self {
+            Self::BuiltIn(_) => ProxyKind::BuiltIn,
+            Self::Toxiproxy { .. } => ProxyKind::Toxiproxy,
+        }
+    }
+
     /// Its REST API.
     pub fn address(&self) -> SocketAddr {
         match self {

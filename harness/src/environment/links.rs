@@ -7,10 +7,12 @@ use super::mysql::Mysql;
 use super::ports::free_port;
 use super::redis_cluster::{self, RedisCluster};
 use super::stack::Stack;
+use crate::proxy::ProxyKind;
 use crate::proxy::client::{LinkRequest, ProxyClient};
+use crate::proxy::cut::Rewrites;
 use crate::target::template::Variables;
 
-/// All service nodes' way to the broker, which has one advertised address.
+/// The broker's advertised address: every client's way to it, the nodes' own ways lead here.
 pub const ROCKETMQ_BROKER: &str = "rocketmq-broker";
 /// The replica's way to the primary.
 pub const MYSQL_REPLICATION: &str = "mysql-replication";
@@ -45,19 +47,26 @@ pub fn service_namesrv(node: usize) -> String {
     format!("service-{node}-namesrv")
 }
 
+/// Service node `node`'s way to the broker: only behind the built-in proxy, which sends the node here when it asks the
+/// name server.
+pub fn service_broker(node: usize) -> String {
+    format!("service-{node}-broker")
+}
+
 /// Every link of a stack with so many service nodes.
-pub fn names(service_nodes: usize) -> Vec<String> {
+pub fn names(service_nodes: usize, proxy: ProxyKind) -> Vec<String> {
     let single = [ROCKETMQ_BROKER, MYSQL_REPLICATION].map(str::to_owned);
     let redis =
         (0..redis_cluster::NODES).flat_map(|index| [redis_replication(index), redis_bus(index)]);
-    let services = (0..service_nodes).flat_map(service);
+    let services = (0..service_nodes).flat_map(|node| service(node, proxy));
     single.into_iter().chain(redis).chain(services).collect()
 }
 
-fn service(node: usize) -> Vec<String> {
+fn service(node: usize, proxy: ProxyKind) -> Vec<String> {
     let redis = (0..redis_cluster::NODES).map(|index| service_redis(node, index));
     let others = [service_mysql, service_replica, service_namesrv].map(|name| name(node));
-    redis.chain(others).collect()
+    let broker = (proxy == ProxyKind::BuiltIn).then(|| service_broker(node));
+    redis.chain(others).chain(broker).collect()
 }
 
 /// One service node's own links, so that it can be cut off from a server that the others still reach.
@@ -69,6 +78,8 @@ pub struct ServiceLinks {
     pub mysql: u16,
     pub replica: u16,
     pub namesrv: u16,
+    /// None: the node shares [`ROCKETMQ_BROKER`] with the others.
+    pub broker: Option<u16>,
 }
 
 impl ServiceLinks {
@@ -80,19 +91,23 @@ impl ServiceLinks {
             redis.push(open(proxy, &name, server.address()).await?);
         }
         let (mysql, replica) = (&stack.mysql, &stack.mysql_replica.mysql);
-        let name_server = stack.rocketmq.name_server_address;
+        let (broker, namesrv) = open_to_rocketmq(stack, node).await?;
         Ok(Self {
             node,
             redis,
             mysql: open(proxy, &service_mysql(node), mysql.address()).await?,
             replica: open(proxy, &service_replica(node), replica.address()).await?,
-            namesrv: open(proxy, &service_namesrv(node), name_server).await?,
+            namesrv,
+            broker,
         })
     }
 
     /// Names of the links.
     pub fn names(&self) -> Vec<String> {
-        service(self.node)
+        let proxy = self
+            .broker
+            .map_or(ProxyKind::Toxiproxy, |_| ProxyKind::BuiltIn);
+        service(self.node, proxy)
     }
 
     /// What the node is told of its servers.
@@ -114,6 +129,26 @@ impl ServiceLinks {
     }
 }
 
+/// Links to the broker, if the node has its own, and to the name server, which sends it there.
+async fn open_to_rocketmq(
+    stack: &Stack,
+    node: usize,
+) -> Result<(Option<u16>, u16), EnvironmentError> {
+    let (proxy, rocketmq) = (&stack.links, &stack.rocketmq);
+    let (broker, rewrites) = match stack.proxy_kind() {
+        ProxyKind::Toxiproxy => (None, Rewrites::default()),
+        ProxyKind::BuiltIn => {
+            let advertised = rocketmq.advertised();
+            let port = open(proxy, &service_broker(node), advertised).await?;
+            let rewrites = Rewrites::of(&advertised.to_string(), &local(port));
+            (Some(port), rewrites)
+        }
+    };
+    let (name, upstream) = (service_namesrv(node), rocketmq.name_server_address);
+    let name_server = open_rewriting(proxy, &name, upstream, rewrites).await?;
+    Ok((broker, name_server))
+}
+
 fn local(port: u16) -> String {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string()
 }
@@ -127,9 +162,21 @@ pub(crate) async fn open(
     name: &str,
     upstream: SocketAddr,
 ) -> Result<u16, EnvironmentError> {
+    open_rewriting(proxy, name, upstream, Rewrites::default()).await
+}
+
+async fn open_rewriting(
+    proxy: &ProxyClient,
+    name: &str,
+    upstream: SocketAddr,
+    rewrites: Rewrites,
+) -> Result<u16, EnvironmentError> {
+    let mut request = LinkRequest::new(name, "", upstream);
+    request.rewrites = rewrites;
     loop {
         let port = free_port()?;
-        match open_at(proxy, name, port, upstream).await {
+        request.listen = local(port);
+        match put(proxy, &request).await {
             Ok(()) => return Ok(port),
             // Somebody was quicker: ends with `NoFreePort` at the latest.
             Err(error) if error.is_port_in_use() => {}
@@ -145,11 +192,9 @@ pub(crate) async fn open_at(
     port: u16,
     upstream: SocketAddr,
 ) -> Result<(), EnvironmentError> {
-    let request = LinkRequest {
-        name: name.to_owned(),
-        listen: local(port),
-        upstream: upstream.to_string(),
-        enabled: true,
-    };
-    Ok(proxy.put(&request).await?)
+    put(proxy, &LinkRequest::new(name, local(port), upstream)).await
+}
+
+async fn put(proxy: &ProxyClient, request: &LinkRequest) -> Result<(), EnvironmentError> {
+    Ok(proxy.put(request).await?)
 }

@@ -22,7 +22,7 @@ use super::rocketmq::RocketMq;
 use super::server::Server;
 use super::setting::Setting;
 use super::{procfs, sweep};
-use crate::proxy::ProxyClient;
+use crate::proxy::{ProxyClient, ProxyKind};
 use crate::target::template::Variables;
 
 /// Told what is going on, in one line a time.
@@ -303,6 +303,10 @@ impl Stack {
             .into_iter()
             .map(|(name, ms)| (name.to_owned(), ms))
             .collect()
+    }
+
+    pub(super) fn proxy_kind(&self) -> ProxyKind {
+        self.proxy.kind()
     }
 
     /// Address of the proxy's REST API.

@@ -1,6 +1,7 @@
 //! All proxies by name, and the rules for making and changing them.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use tokio::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::address::Allowed;
+use super::cut::Rewrites;
 use super::error::ProxyError;
 use super::lease::Leases;
 use super::link::{Link, LinkView};
@@ -24,6 +26,9 @@ pub struct LinkRequest {
     pub upstream: String,
     #[serde(default = "enabled")]
     pub enabled: bool,
+    /// Ours, for a link to a `RocketMQ` name server: addresses of brokers that its clients are told instead.
+    #[serde(default, skip_serializing_if = "Rewrites::is_empty")]
+    pub rewrites: Rewrites,
 }
 
 fn enabled() -> bool {
@@ -31,6 +36,17 @@ fn enabled() -> bool {
 }
 
 impl LinkRequest {
+    /// An open link that carries its bytes as they are.
+    pub fn new(name: &str, listen: impl Into<String>, upstream: SocketAddr) -> Self {
+        Self {
+            name: name.to_owned(),
+            listen: listen.into(),
+            upstream: upstream.to_string(),
+            enabled: true,
+            rewrites: Rewrites::default(),
+        }
+    }
+
     /// `place` says which of several requests it is.
     fn check(&self, place: &str) -> Result<(), ProxyError> {
         for (field, text) in [("name", &self.name), ("upstream", &self.upstream)] {
@@ -121,9 +137,7 @@ impl Collection {
         let mut links = self.links.lock().await;
         for request in requests {
             let link = match links.get(&request.name) {
-                Some(there) if !self.differs(there, &request.listen, &request.upstream)? => {
-                    Arc::clone(there)
-                }
+                Some(there) if !self.differs(there, request)? => Arc::clone(there),
                 other => {
                     if let Some(old) = other {
                         old.disable(None).await;
@@ -153,8 +167,9 @@ impl Collection {
             listen: update.listen.clone().unwrap_or(view.listen),
             upstream: update.upstream.clone().unwrap_or(view.upstream),
             enabled: update.enabled.unwrap_or(view.enabled),
+            rewrites: view.rewrites,
         };
-        if self.differs(&old, &request.listen, &request.upstream)? {
+        if self.differs(&old, &request)? {
             old.disable(None).await;
             let link = self.open(&request, old.toxics())?;
             links.insert(request.name, Arc::clone(&link));
@@ -209,16 +224,18 @@ impl Collection {
         }
     }
 
-    fn differs(&self, link: &Link, listen: &str, upstream: &str) -> Result<bool, ProxyError> {
-        Ok(self.allowed.listen(listen)? != link.listen()
-            || self.allowed.upstream(upstream)? != *link.upstream())
+    fn differs(&self, link: &Link, request: &LinkRequest) -> Result<bool, ProxyError> {
+        Ok(self.allowed.listen(&request.listen)? != link.listen()
+            || self.allowed.upstream(&request.upstream)? != *link.upstream()
+            || request.rewrites != *link.rewrites())
     }
 
     fn open(&self, request: &LinkRequest, toxics: Vec<Toxic>) -> Result<Arc<Link>, ProxyError> {
         let listen = self.allowed.listen(&request.listen)?;
         let upstream = self.allowed.upstream(&request.upstream)?;
         let seed = xxh3_64_with_seed(request.name.as_bytes(), self.seed);
-        let link = Link::new(&request.name, listen, upstream, toxics, seed);
+        let rewrites = request.rewrites.clone();
+        let link = Link::new(&request.name, listen, upstream, rewrites, toxics, seed);
         if request.enabled {
             link.enable()?;
         }

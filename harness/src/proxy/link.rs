@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::address::Upstream;
 use super::blockade;
 use super::connection::{Connection, ConnectionView, Order};
-use super::cut::Protocol;
+use super::cut::{Cuts, Protocol, Rewrites};
 use super::error::ProxyError;
 use super::line::{Identity, Rules};
 use super::roster::Roster;
@@ -34,6 +34,9 @@ pub struct LinkView {
     pub upstream: String,
     pub enabled: bool,
     pub toxics: Vec<Toxic>,
+    /// Ours: see [`LinkRequest`](super::collection::LinkRequest).
+    #[serde(default, skip_serializing_if = "Rewrites::is_empty")]
+    pub rewrites: Rewrites,
     /// Ours: the lease that enables the proxy again when it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
@@ -68,23 +71,25 @@ impl Link {
         name: &str,
         listen: SocketAddr,
         upstream: Upstream,
+        rewrites: Rewrites,
         toxics: Vec<Toxic>,
         seed: u64,
     ) -> Arc<Self> {
+        let upstream = Arc::new(upstream);
+        let is_tapped = !rewrites.is_empty();
+        let tapper = Arc::new(Tapper {
+            cuts: Arc::new(Cuts::rewriting(rewrites)),
+            upstream: Arc::clone(&upstream),
+        });
         let rules = Rules {
             toxics,
-            tapper: None,
-        };
-        let upstream = Arc::new(upstream);
-        let tapper = Tapper {
-            cuts: Arc::default(),
-            upstream: Arc::clone(&upstream),
+            tapper: is_tapped.then(|| Arc::clone(&tapper)),
         };
         Arc::new(Self {
             name: name.to_owned(),
             seed,
             upstream,
-            tapper: Arc::new(tapper),
+            tapper,
             listen: Mutex::new(listen),
             acceptor: Mutex::default(),
             disabled_by: Mutex::default(),
@@ -102,6 +107,7 @@ impl Link {
             upstream: self.upstream.as_str().to_owned(),
             enabled: lock(&self.acceptor).is_some(),
             toxics: self.toxics(),
+            rewrites: self.rewrites().clone(),
             lease: lock(&self.disabled_by).clone(),
         }
     }

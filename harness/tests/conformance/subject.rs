@@ -84,12 +84,7 @@ impl Subject {
 
     /// A link of that name to `upstream`; where it listens.
     pub async fn link(&self, name: &str, upstream: SocketAddr) -> SocketAddr {
-        let request = LinkRequest {
-            name: name.to_owned(),
-            listen: "127.0.0.1:0".to_owned(),
-            upstream: upstream.to_string(),
-            enabled: true,
-        };
+        let request = LinkRequest::new(name, "127.0.0.1:0", upstream);
         self.client().put(&request).await.unwrap();
         self.client()
             .proxy(name)

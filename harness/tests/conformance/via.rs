@@ -65,13 +65,9 @@ impl Via {
     pub async fn populate(&self, links: Vec<(String, SocketAddr, SocketAddr)>) {
         match self {
             Self::OurClient(client) => {
-                let request =
-                    |(name, listen, upstream): (String, SocketAddr, SocketAddr)| LinkRequest {
-                        name,
-                        listen: listen.to_string(),
-                        upstream: upstream.to_string(),
-                        enabled: true,
-                    };
+                let request = |(name, listen, upstream): (String, SocketAddr, SocketAddr)| {
+                    LinkRequest::new(&name, listen.to_string(), upstream)
+                };
                 let requests: Vec<_> = links.into_iter().map(request).collect();
                 client.populate(&requests).await.unwrap();
             }

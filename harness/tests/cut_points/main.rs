@@ -40,12 +40,7 @@ struct Fixture {
 async fn link_to(upstream: SocketAddr) -> Fixture {
     let proxy = ProxyServer::start(0, 1).unwrap();
     let client = proxy.client();
-    let request = LinkRequest {
-        name: LINK.into(),
-        listen: "127.0.0.1:0".into(),
-        upstream: upstream.to_string(),
-        enabled: true,
-    };
+    let request = LinkRequest::new(LINK, "127.0.0.1:0", upstream);
     client.put(&request).await.unwrap();
     let listen = client.proxies().await.unwrap()[LINK]
         .listen

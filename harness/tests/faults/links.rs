@@ -27,12 +27,7 @@ fn links() -> Links {
 
 /// Opens the link, unless it is there; returns where it listens.
 async fn open(stack: &Stack) -> SocketAddr {
-    let request = LinkRequest {
-        name: LINK.to_owned(),
-        listen: "127.0.0.1:0".to_owned(),
-        upstream: stack.redis.node(0).address().to_string(),
-        enabled: true,
-    };
+    let request = LinkRequest::new(LINK, "127.0.0.1:0", stack.redis.node(0).address());
     if !stack.links.proxies().await.unwrap().contains_key(LINK) {
         stack.links.put(&request).await.unwrap();
     }

@@ -1,17 +1,63 @@
 //! Faults of RocketMQ.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use flashdrill::faults::{BrokerCommitLost, BrokerDuplicateDelivery, Fault, NameServerKill};
+use flashdrill::faults::{
+    BrokerCommitLost, BrokerDuplicateDelivery, Fault, LinkDown, Links, NameServerKill,
+};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::broker_client::{Client, END_TRANSACTION, ONE_WAY};
 use super::ground::{Ground, SOON, healed, without_receipt};
 
-/// On the service's link.
+const GET_ROUTEINFO_BY_TOPIC: u16 = 105;
+const GET_BROKER_CLUSTER_INFO: u16 = 106;
+
+fn local(port: u16) -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, port).into()
+}
+
+/// Where the name server sends a node of the service that asks for the broker.
+async fn way_to_broker(ground: &Ground, node: usize) -> SocketAddr {
+    let links = ground.stack.service_links(node).await.unwrap();
+    let mut name_server = Client::connect(local(links.namesrv)).await;
+    let broker = links.broker.map(local).unwrap();
+    for code in [GET_ROUTEINFO_BY_TOPIC, GET_BROKER_CLUSTER_INFO] {
+        let fields = [("topic", "TBW102")];
+        let (_, told) = name_server.call(code, &fields, b"").await;
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains(&format!("\"{broker}\"")), "{told}");
+    }
+    broker
+}
+
+/// As the service's first node connects.
 async fn connect(ground: &Ground) -> Client {
-    let port = ground.stack.rocketmq.broker_address.port();
-    Client::connect(([127, 0, 0, 1], port).into()).await
+    Client::connect(way_to_broker(ground, 0).await).await
+}
+
+pub async fn one_node_is_cut_off_from_the_broker_and_another_is_not(ground: &Ground) {
+    let (cut, open) = (
+        way_to_broker(ground, 0).await,
+        way_to_broker(ground, 1).await,
+    );
+    let mut open = Client::connect(open).await;
+    let links = Links::new(vec!["service-0-broker".to_owned()]).unwrap();
+    let refused = async {
+        while TcpStream::connect(cut).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        open.send_message("cut-off", false).await;
+    };
+    let down = Fault::LinkDown(LinkDown { links });
+    let (event, refused) = ground.during(down, timeout(SOON, refused)).await;
+    healed(&event);
+    refused.expect("the node's connects are refused");
+    for client in [&mut open, &mut Client::connect(cut).await] {
+        client.send_message("cut-off", false).await;
+    }
 }
 
 /// Where the next pull is to begin.

@@ -28,6 +28,7 @@ async fn faults_of_servers_bite_and_heal() {
     mysql::a_replica_that_has_nothing_to_replay_has_no_receipt(&ground).await;
     mysql::the_reply_to_a_commit_is_lost(&ground).await;
     mysql::the_server_dies_at_a_commit(&ground).await;
+    broker::one_node_is_cut_off_from_the_broker_and_another_is_not(&ground).await;
     broker::commits_are_lost_on_their_way(&ground).await;
     broker::messages_are_delivered_twice(&ground).await;
     broker::without_its_name_server_nobody_finds_the_broker(&ground).await;

@@ -65,12 +65,7 @@ impl Fixture {
 
 /// Makes a link at a port of the proxy's choice.
 pub async fn put(client: &ProxyClient, name: &str, upstream: SocketAddr) -> SocketAddr {
-    let request = LinkRequest {
-        name: name.to_owned(),
-        listen: "127.0.0.1:0".to_owned(),
-        upstream: upstream.to_string(),
-        enabled: true,
-    };
+    let request = LinkRequest::new(name, "127.0.0.1:0", upstream);
     client.put(&request).await.unwrap();
     client.proxy(name).await.unwrap().listen.parse().unwrap()
 }

@@ -1,14 +1,13 @@
 //! What breaks when.
 
-use serde::de::DeserializeOwned;
-
 use super::load::end_ms;
 use super::short::Shrink;
 use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
 use crate::drill::problems::Problems;
 use crate::environment::links;
-use crate::faults::{Fault, Links, PlannedFault};
+use crate::faults::{Fault, PlannedFault};
+use crate::proxy::ProxyKind;
 
 pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
     let end_ms = file.load.as_ref().and_then(|load| end_ms(load, traces));
@@ -49,12 +48,12 @@ pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
 }
 
 fn check_links(file: &DrillFile, fault: &Fault) -> Option<String> {
-    let links: Links = key(fault, "links")?;
+    let links = fault.links()?;
     let service_nodes = file
         .service
         .as_ref()
         .map_or(1, |service| service.nodes.get());
-    let there_are = links::names(service_nodes as usize);
+    let there_are = links::names(service_nodes as usize, ProxyKind::BuiltIn);
     let idle = links.idle(&there_are)?;
     Some(format!(
         "no link is called `{idle}`; there are {}",
@@ -64,13 +63,7 @@ fn check_links(file: &DrillFile, fault: &Fault) -> Option<String> {
 
 /// Number of the SKU that a fault is about.
 fn sku(fault: &Fault) -> Option<u32> {
-    key(fault, "sku")
-}
-
-/// Every kind writes it in the same way, so that a new one need not be added here.
-fn key<T: DeserializeOwned>(fault: &Fault, name: &str) -> Option<T> {
-    let mut keys = serde_json::to_value(fault).ok()?;
-    serde_json::from_value(keys.get_mut(name)?.take()).ok()
+    fault.key("sku")
 }
 
 /// When a fault comes shrinks with the load; how long it takes is the servers' affair and does not.

@@ -55,6 +55,11 @@ impl RocketMq {
         Ok(rocketmq)
     }
 
+    /// Where the name server sends clients of the broker: to a listener of the proxy.
+    pub fn advertised(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.broker_address.port()))
+    }
+
     /// Waits until the broker serves and the name server knows it.
     pub async fn wait_ready(&self) -> Result<(), EnvironmentError> {
         wait_until(&self.broker, READY_TIMEOUT, || self.broker_serves()).await
@@ -83,9 +88,8 @@ impl RocketMq {
     /// # Errors
     /// What came instead of an answer, after at most some seconds.
     pub async fn answers_through_link(&self) -> Result<(), String> {
-        let link = SocketAddr::from((Ipv4Addr::LOCALHOST, self.broker_address.port()));
         let none = BTreeMap::new();
-        let answer = remoting::call(link, Request::BrokerRuntimeInfo, &none).await;
+        let answer = remoting::call(self.advertised(), Request::BrokerRuntimeInfo, &none).await;
         answer.map(drop)
     }
 

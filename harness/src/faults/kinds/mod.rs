@@ -37,6 +37,7 @@ mod server_restart;
 
 use deserr::errors::helpers::did_you_mean;
 use deserr::{Deserr, ErrorKind, IntoValue, Value, ValuePointerRef};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use broker_commit_lost::BrokerCommitLost;
@@ -77,7 +78,7 @@ pub use server_restart::ServerRestart;
 use super::kind::{Described, Key, Kind, Need};
 use super::runner::{Timeline, drive};
 use super::site::Site;
-use super::{FaultEvent, PlannedFault};
+use super::{FaultEvent, Links, PlannedFault};
 use crate::drill::problems::Problems;
 
 /// What is known of a kind without injecting it.
@@ -194,6 +195,17 @@ impl Fault {
     /// Name in drill files and reports.
     pub fn kind(&self) -> &'static str {
         self.about().kind
+    }
+
+    /// The links that it is about, if its kind names any.
+    pub fn links(&self) -> Option<Links> {
+        self.key("links")
+    }
+
+    /// The value of a key. Every kind writes one of the same name in the same way.
+    pub(crate) fn key<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let mut keys = serde_json::to_value(self).ok()?;
+        serde_json::from_value(keys.get_mut(name)?.take()).ok()
     }
 }
 

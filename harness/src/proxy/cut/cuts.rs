@@ -1,10 +1,11 @@
-//! The cut points of one link, and their counts over all its connections.
+//! The cut points of one link and their counts over all its connections, and what it rewrites.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::point::{Action, Cut, CutView, Protocol};
+use super::remoting::Rewrites;
 
 /// When a cut decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,9 +64,25 @@ pub struct Cuts {
     hung: Mutex<Vec<SocketAddr>>,
     /// Connections whose parser still understands them.
     pub(super) followed: AtomicU64,
+    /// As long as the link lives: where it leads, not what is broken.
+    pub(super) rewrites: Rewrites,
 }
 
 impl Cuts {
+    /// Those of a link that rewrites addresses, if any, from its first connection on.
+    pub fn rewriting(rewrites: Rewrites) -> Self {
+        let protocol = (!rewrites.is_empty()).then_some(Protocol::Remoting);
+        Self {
+            protocol: Mutex::new(protocol),
+            rewrites,
+            ..Self::default()
+        }
+    }
+
+    pub fn rewrites(&self) -> &Rewrites {
+        &self.rewrites
+    }
+
     /// What connections that open from now on are parsed as.
     pub fn protocol(&self) -> Option<Protocol> {
         *lock(&self.protocol)
@@ -121,6 +138,11 @@ impl Cuts {
 
     pub(super) fn has_any(&self) -> bool {
         self.has_any.load(Ordering::Acquire)
+    }
+
+    /// Whether a frame may have to be changed.
+    pub(super) fn concern_frames(&self) -> bool {
+        self.has_any() || !self.rewrites.is_empty()
     }
 
     /// Counts the command at every cut that it concerns; the first whose turn it is acts.

@@ -6,6 +6,8 @@
 //! connection is followed from its first byte if its link had a protocol when it opened; later, MySQL and `RocketMQ`
 //! are joined at the next whole message, and RESP, where nothing tells how many replies are due, is not.
 //!
+//! By the same parsers a link rewrites addresses ([`Rewrites`]): not a fault, but a part of where it leads.
+//!
 //! Owns the parsers, the cut points of a link and the cutter of each connection. Knows no sockets.
 
 mod cuts;
@@ -20,6 +22,7 @@ pub mod resp;
 pub use cuts::Cuts;
 pub use cutter::{Cutter, Passed};
 pub use point::{Action, Cut, CutView, FollowRequest, Protocol, Then};
+pub use remoting::Rewrites;
 
 /// Bytes that are not the protocol's, or a part of it that is not followed (a subscription, TLS). A parser that
 /// said so must not be fed again.

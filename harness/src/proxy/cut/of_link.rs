@@ -2,20 +2,27 @@
 
 use super::super::error::ProxyError;
 use super::super::link::Link;
-use super::{Cut, CutView, Protocol};
+use super::{Cut, CutView, Protocol, Rewrites};
 
 impl Link {
     /// Connections that open from now on are followed as this protocol; `None` ends all following.
     ///
     /// # Errors
-    /// There are cuts of another protocol.
+    /// There are cuts of another protocol, or it rewrites addresses.
     pub fn follow(&self, protocol: Option<Protocol>) -> Result<(), ProxyError> {
+        if !self.rewrites().is_empty() && protocol != Some(Protocol::Remoting) {
+            return Err(self.carries(Protocol::Remoting));
+        }
         let cuts = self.cuts();
         if let Some(other) = cuts.iter().find(|view| Some(view.cut.protocol) != protocol) {
             return Err(self.carries(other.cut.protocol));
         }
         self.tap_as(protocol);
         Ok(())
+    }
+
+    pub fn rewrites(&self) -> &Rewrites {
+        self.tapper().cuts.rewrites()
     }
 
     pub fn cuts(&self) -> Vec<CutView> {

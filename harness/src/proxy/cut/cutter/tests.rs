@@ -2,8 +2,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::point::{Action, Cut};
-use super::super::remoting::Serialization;
 use super::super::remoting::testing::frame;
+use super::super::remoting::{Rewrites, Serialization};
 use super::*;
 
 use Stream::{Downstream, Upstream};
@@ -242,6 +242,38 @@ fn an_answer_of_the_broker_is_lost() {
     );
     assert_eq!((passed == other, then), (true, Some(Then::Reset)));
     assert_eq!(counts(&cuts), [(1, 1)]);
+}
+
+#[test]
+fn a_name_servers_answers_name_other_addresses_in_chunks_of_any_size() {
+    let told = |address: &str| {
+        format!(r#"{{"brokerDatas":[{{"brokerAddrs":{{0:"{address}",1:"{address}"}}}}]}}"#)
+    };
+    let (before, after) = (told("127.0.0.1:9"), told("127.0.0.1:40000"));
+    for serialization in BOTH_SERIALIZATIONS {
+        let stream = |flag, codes: [i32; 3], bodies: [&str; 3]| {
+            let frames = [0, 1, 2].map(|at| {
+                let ids = [codes[at], at as i32, flag];
+                frame(serialization, ids, &[], bodies[at].as_bytes())
+            });
+            frames.concat()
+        };
+        // Route, a heartbeat, and the cluster; what a client says of addresses is its own affair.
+        let asked = stream(0, [105, 34, 106], [&before; 3]);
+        let answered = stream(1, [0; 3], [&before; 3]);
+        let expected = stream(1, [0; 3], [&after, &before, &after]);
+        for chunk in 1..=answered.len() {
+            let cuts = Arc::new(Cuts::rewriting(Rewrites::of(
+                "127.0.0.1:9",
+                "127.0.0.1:40000",
+            )));
+            let mut cutter = Cutter::of(&cuts, true);
+            let (passed, _) = pass(&mut cutter, Upstream, &asked, chunk);
+            assert!(passed == asked, "{chunk}");
+            let (passed, then) = pass(&mut cutter, Downstream, &answered, chunk);
+            assert!(passed == expected && then.is_none(), "{chunk}");
+        }
+    }
 }
 
 /// Cuts that could change something, but whose turn never comes.

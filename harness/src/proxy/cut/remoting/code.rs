@@ -5,9 +5,11 @@ pub(super) const PULL_MESSAGE: &str = "PULL_MESSAGE";
 const SEND_MESSAGE: &str = "SEND_MESSAGE";
 const END_TRANSACTION: &str = "END_TRANSACTION";
 const UPDATE_CONSUMER_OFFSET: &str = "UPDATE_CONSUMER_OFFSET";
+const GET_ROUTEINFO_BY_TOPIC: &str = "GET_ROUTEINFO_BY_TOPIC";
+const GET_BROKER_CLUSTER_INFO: &str = "GET_BROKER_CLUSTER_INFO";
 
 /// Codes with the same meaning share a name. The others are called by their number.
-const NAMES: [(i32, &str); 11] = [
+const NAMES: [(i32, &str); 12] = [
     (10, SEND_MESSAGE),
     (310, SEND_MESSAGE),
     (320, SEND_MESSAGE),
@@ -18,7 +20,8 @@ const NAMES: [(i32, &str); 11] = [
     (36, "CONSUMER_SEND_MSG_BACK"),
     (37, END_TRANSACTION),
     (39, "CHECK_TRANSACTION_STATE"),
-    (105, "GET_ROUTEINFO_BY_TOPIC"),
+    (105, GET_ROUTEINFO_BY_TOPIC),
+    (106, GET_BROKER_CLUSTER_INFO),
 ];
 
 pub(super) fn name(code: i32) -> String {
@@ -37,4 +40,9 @@ pub(in super::super) fn is_one_way(name: &str) -> bool {
 
 pub(in super::super) fn can_repeat(name: &str) -> bool {
     [SEND_MESSAGE, PULL_MESSAGE].contains(&name)
+}
+
+/// A name server's answer tells where brokers are.
+pub(super) fn tells_addresses(name: &str) -> bool {
+    [GET_ROUTEINFO_BY_TOPIC, GET_BROKER_CLUSTER_INFO].contains(&name)
 }

@@ -1,14 +1,15 @@
 //! `RocketMQ`'s remoting protocol: frames with a header, answers matched to requests by a number (`opaque`), in any
 //! order. Source: `RemotingCommand`, `RocketMQSerializable` and `RequestCode` of Apache `RocketMQ` 5.3.3.
 //!
-//! While the link has no cut, only the lengths of the frames are followed. While it has one, frames are held until
-//! they are complete, so that one can be taken out.
+//! While the link has no cut and rewrites nothing, only the lengths of the frames are followed. Otherwise frames are
+//! held until they are complete, so that one can be taken out or changed.
 
 pub mod code;
 mod fields;
 mod frames;
 mod header;
 mod repeat;
+mod rewrites;
 
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ pub use self::frames::{Frames, Piece};
 pub(super) use self::header::testing;
 pub use self::header::{Header, Serialization};
 use self::repeat::{Pull, Rewinds};
+pub use self::rewrites::Rewrites;
 use super::cuts::{CutId, Cuts, Moment};
 use super::point::{Action, Then};
 
@@ -36,7 +38,7 @@ pub(super) struct Remoting {
 /// What is to be done with an answer.
 #[derive(Debug)]
 enum Awaited {
-    /// A cut wants to see it.
+    /// A cut wants to see it, or it is to be changed.
     Look { word: String },
     /// The same for a pull.
     Pulled(Pull),
@@ -75,7 +77,7 @@ impl Remoting {
 
     /// `None`: the chunk passes as it is.
     pub fn client_sent(&mut self, bytes: &[u8], cuts: &Cuts) -> Option<Changed> {
-        let hold = cuts.has_any() && !self.is_lost();
+        let hold = cuts.concern_frames() && !self.is_lost();
         let mut frames = std::mem::take(&mut self.client);
         let changed = change(&mut frames, bytes, hold, |frame, changed| {
             self.request(frame, cuts, changed);
@@ -86,7 +88,7 @@ impl Remoting {
 
     /// As [`Remoting::client_sent`].
     pub fn server_sent(&mut self, bytes: &[u8], cuts: &Cuts) -> Option<Changed> {
-        let hold = cuts.has_any() && !self.is_lost();
+        let hold = cuts.concern_frames() && !self.is_lost();
         let mut frames = std::mem::take(&mut self.server);
         let changed = change(&mut frames, bytes, hold, |frame, changed| {
             self.answer(frame, cuts, changed);
@@ -142,7 +144,7 @@ impl Remoting {
         changed.bytes.extend_from_slice(frame);
         if self.awaited.len() < AWAITED_MAX
             && !self.awaited.contains_key(&header.opaque)
-            && cuts.awaits_reply(word.as_bytes(), b"")
+            && (cuts.rewrites.concern(&word) || cuts.awaits_reply(word.as_bytes(), b""))
         {
             self.awaited.insert(header.opaque, Awaited::Look { word });
         }
@@ -193,7 +195,11 @@ impl Remoting {
             (Some((id, Action::Twice)), Some(pull)) => self.rewinds.add(pull, id),
             _ => {}
         }
-        changed.bytes.extend_from_slice(frame);
+        let concerns = cuts.rewrites.concern(&word);
+        let rewritten = concerns.then(|| cuts.rewrites.apply(frame)).flatten();
+        changed
+            .bytes
+            .extend_from_slice(rewritten.as_deref().unwrap_or(frame));
     }
 }
 
