@@ -4,6 +4,7 @@ use sqlx::mysql::MySqlDatabaseError;
 
 use crate::environment::EnvironmentError;
 use crate::proxy::ProxyError;
+use crate::target::call::CallError;
 use crate::target::template::UnknownVariable;
 
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,8 @@ pub enum FaultError {
     Environment(#[from] EnvironmentError),
     #[error(transparent)]
     Proxy(#[from] ProxyError),
+    #[error("service node {node}: {source}")]
+    Call { node: u64, source: CallError },
     #[error("the target's `{command}`: {source}")]
     Template {
         command: &'static str,

@@ -12,6 +12,7 @@ mod kinds;
 mod link_toxic;
 mod links;
 mod needs;
+mod node;
 mod probe;
 mod runner;
 mod servers;

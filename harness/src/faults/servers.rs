@@ -50,20 +50,11 @@ impl ServerName {
 
     /// `sku` says whose Redis primary or replica is meant.
     pub(super) async fn find(&self, site: Site<'_>, sku: Count) -> Result<Arc<Server>, FaultError> {
-        let name = match self.0.as_str() {
-            "redis-primary" => site.primary_of(sku).await?.1.name().to_owned(),
-            "redis-replica" => site.replica_of(sku).await?.name().to_owned(),
-            name => name.to_owned(),
-        };
-        let servers = site.stack.servers();
-        let found = servers.iter().find(|server| server.component() == name);
-        found.cloned().ok_or_else(|| {
-            let there_are: Vec<&str> = servers.iter().map(|server| server.component()).collect();
-            FaultError::NoServer {
-                name,
-                there_are: there_are.join(", "),
-            }
-        })
+        match self.0.as_str() {
+            "redis-primary" => site.server(site.primary_of(sku).await?.1.name()),
+            "redis-replica" => site.server(site.replica_of(sku).await?.name()),
+            name => site.server(name),
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Where faults are injected, and what their steps may ask it.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use super::error::FaultError;
 use super::sku_command::SkuCommand;
 use crate::drill::plan::Sku;
 use crate::drill::range::Count;
-use crate::environment::{RedisNode, Stack};
+use crate::environment::{RedisNode, Server, Stack};
 use crate::target::Target;
 use crate::target::template::{Variables, fill};
 
@@ -45,12 +46,31 @@ impl<'s> Site<'s> {
         template: &str,
         extra: &[(&str, String)],
     ) -> Result<String, FaultError> {
+        fill(template, &self.variables_and(extra)).map_err(|source| FaultError::Template {
+            command: field,
+            source,
+        })
+    }
+
+    /// The stack's and the run's variables, and `extra`.
+    pub(super) fn variables_and(self, extra: &[(&str, String)]) -> Variables {
         let mut variables = self.variables.clone();
         let extra = extra.iter().cloned();
         variables.extend(extra.map(|(name, value)| (name.to_owned(), value)));
-        fill(template, &variables).map_err(|source| FaultError::Template {
-            command: field,
-            source,
+        variables
+    }
+
+    /// # Errors
+    /// No server is called that.
+    pub(super) fn server(self, name: &str) -> Result<Arc<Server>, FaultError> {
+        let servers = self.stack.servers();
+        let found = servers.iter().find(|server| server.component() == name);
+        found.cloned().ok_or_else(|| {
+            let there_are: Vec<&str> = servers.iter().map(|server| server.component()).collect();
+            FaultError::NoServer {
+                name: name.to_owned(),
+                there_are: there_are.join(", "),
+            }
         })
     }
 

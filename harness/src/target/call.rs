@@ -33,7 +33,7 @@ pub enum CallError {
     },
 }
 
-/// Fills `template` and sends it to the node at `base_url` (`http://host:port`).
+/// Fills `template` and sends it to the node at `base_url` (`http://host:port`); returns the answer's body.
 ///
 /// # Errors
 /// A template that cannot be filled, no answer, or one that is no success.
@@ -41,7 +41,7 @@ pub async fn call(
     base_url: &str,
     template: &RequestTemplate,
     variables: &Variables,
-) -> Result<(), CallError> {
+) -> Result<String, CallError> {
     let method = reqwest::Method::from_bytes(template.method.as_bytes())
         .map_err(|_| CallError::Method(template.method.clone()))?;
     let path = fill(&template.path, variables)?;
@@ -51,22 +51,23 @@ pub async fn call(
         source,
     };
     let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT);
-    let client = client.build().map_err(no_answer)?;
+    let client = client.build().map_err(&no_answer)?;
     let mut request = client.request(method, format!("{base_url}{path}"));
     for (name, value) in &filled(&template.headers, variables)? {
         request = request.header(name, value);
     }
     let request = request.body(fill(&template.body, variables)?);
-    let answer = request.send().await.map_err(no_answer)?;
+    let answer = request.send().await.map_err(&no_answer)?;
     let status = answer.status();
+    let body = answer.text().await.map_err(no_answer)?;
     if status.is_success() {
-        return Ok(());
+        return Ok(body);
     }
     Err(CallError::Refused {
         method: template.method.clone(),
         path,
         status: status.as_u16(),
-        body: answer.text().await.unwrap_or_default(),
+        body,
     })
 }
 

@@ -71,7 +71,8 @@ pub struct Start {
     /// `sleep(100)`, `off`).
     #[deserr(default)]
     pub failpoint: Option<RequestTemplate>,
-    /// Sets a node's clock `{offset_ms}` ahead of the machine's; negative: behind.
+    /// Sets a node's clock `{offset_ms}` ahead of the machine's; negative: behind. The JSON field `now_ms` of the
+    /// answer is what the clock reads then (Unix time, ms).
     #[deserr(default)]
     pub clock: Option<RequestTemplate>,
 }

@@ -20,10 +20,10 @@ const LONG_MS: u64 = 60_000;
 
 pub struct Ground {
     pub stack: Stack,
-    target: Target,
-    variables: Variables,
+    pub target: Target,
+    pub variables: Variables,
     skus: [Sku; 1],
-    logs: PathBuf,
+    pub logs: PathBuf,
 }
 
 pub fn count(value: u64) -> Count {

@@ -13,12 +13,13 @@ mod broker_client;
 mod disk;
 mod ground;
 mod mysql;
+mod service;
 
 use ground::Ground;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn faults_of_servers_bite_and_heal() {
-    let ground = Ground::start().await;
+    let mut ground = Ground::start().await;
     mysql::a_held_row_lock_makes_writers_wait(&ground).await;
     mysql::a_lock_that_nobody_wants_has_no_receipt(&ground).await;
     mysql::a_read_only_server_refuses_the_service(&ground).await;
@@ -40,5 +41,9 @@ async fn faults_of_servers_bite_and_heal() {
     } else {
         println!("skipped: faults of the disk take root");
     }
+    let service = service::start(&mut ground).await;
+    service::a_node_s_clock_jumps(&ground, &service).await;
+    service::a_node_crashes_where_it_is_told_to(&ground, &service).await;
+    service.stop().await;
     ground.stop().await;
 }

@@ -27,7 +27,7 @@ struct Failpoint {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Clock {
-    /// Ahead of the machine's clock; negative: behind it.
+    /// Ahead of the machine's clock; negative: behind it. The answer's `now_ms` is what the clock reads then.
     offset_ms: i64,
 }
 
@@ -48,5 +48,6 @@ async fn put_failpoint(Path(name): Path<String>, Json(given): Json<Failpoint>) -
 async fn put_clock(Json(given): Json<Clock>) -> Response<Body> {
     tracing::warn!(offset_ms = given.offset_ms, "clock set");
     clock::set_offset_ms(given.offset_ms);
-    json(StatusCode::OK, "{}".to_owned())
+    let answer = format!(r#"{{"now_ms":{}}}"#, clock::now_ms());
+    json(StatusCode::OK, answer)
 }

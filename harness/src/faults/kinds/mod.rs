@@ -34,6 +34,8 @@ mod redis_slot_migration;
 mod server_kill;
 mod server_pause;
 mod server_restart;
+mod service_clock_jump;
+mod service_crash;
 
 use deserr::errors::helpers::did_you_mean;
 use deserr::{Deserr, ErrorKind, IntoValue, Value, ValuePointerRef};
@@ -74,6 +76,8 @@ pub use redis_slot_migration::RedisSlotMigration;
 pub use server_kill::ServerKill;
 pub use server_pause::ServerPause;
 pub use server_restart::ServerRestart;
+pub use service_clock_jump::ServiceClockJump;
+pub use service_crash::ServiceCrash;
 
 use super::kind::{Described, Key, Kind, Need};
 use super::runner::{Timeline, drive};
@@ -189,6 +193,8 @@ kinds! {
     "server_kill" => ServerKill,
     "server_pause" => ServerPause,
     "server_restart" => ServerRestart,
+    "service_clock_jump" => ServiceClockJump,
+    "service_crash" => ServiceCrash,
 }
 
 impl Fault {
