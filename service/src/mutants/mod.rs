@@ -1,6 +1,7 @@
 //! Deliberately broken parts, for `flashsale-mutants` only. Each replaces one whole part, chosen once
 //! at start; a harness that stays green under one of them is itself broken.
 
+pub mod commits_after_lock_wait;
 pub mod read_then_decrement;
 pub mod reopen_without_rebuild;
 
@@ -18,6 +19,10 @@ pub enum Mutant {
     ReadThenDecrement,
     /// The consumer decrements MySQL's stock without looking whether there is any.
     NoStockCondition,
+    /// A decrement that waited in vain for the row's lock counts as done, and the rest is committed.
+    CommitsAfterLockWait,
+    /// Stock is decremented for every delivery of a message, the order inserted once.
+    DecrementsEveryDelivery,
     /// After a failover the gate reopens on whatever the new primary holds.
     ReopenWithoutRebuild,
     /// Every check-back is answered with a roll-back.
@@ -44,6 +49,14 @@ impl Mutant {
             },
             Self::NoStockCondition => Parts {
                 decrement: Decrement::Unconditional,
+                ..real
+            },
+            Self::CommitsAfterLockWait => Parts {
+                decrement: Decrement::DespiteLockWait,
+                ..real
+            },
+            Self::DecrementsEveryDelivery => Parts {
+                decrement: Decrement::OfEveryDelivery,
                 ..real
             },
             Self::ReopenWithoutRebuild => Parts {

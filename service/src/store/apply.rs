@@ -86,7 +86,7 @@ impl Batch<'_> {
         let mut outcomes = HashMap::with_capacity(batch.len());
         let mut unseen = Vec::with_capacity(batch.len());
         let mut fresh = Vec::with_capacity(batch.len());
-        for message in batch {
+        for &message in &batch {
             let id = &message.order_id;
             if consumed.contains(id) {
                 let earlier = self
@@ -113,7 +113,12 @@ impl Batch<'_> {
         if !fresh.is_empty() {
             insert_orders(connection, &fresh, &refused).await?;
         }
-        let short = self.take_stock(connection, &fresh, &refused).await?;
+        let takers = match self.decrement {
+            #[cfg(feature = "mutants")]
+            Decrement::OfEveryDelivery => &batch,
+            _ => &fresh,
+        };
+        let short = self.take_stock(connection, takers, &refused).await?;
         for message in fresh {
             let outcome = if refused.contains(&message.order_id) {
                 AppliedOutcome::Rejected(reason::LIMIT_EXCEEDED)
@@ -136,11 +141,11 @@ impl Batch<'_> {
     async fn take_stock(
         &self,
         connection: &mut MySqlConnection,
-        fresh: &[&OrderMessage],
+        takers: &[&OrderMessage],
         refused: &HashSet<String>,
     ) -> Result<HashSet<String>, StoreError> {
         let mut by_sku: BTreeMap<(&str, &str), Vec<&OrderMessage>> = BTreeMap::new();
-        for message in fresh.iter().filter(|m| !refused.contains(&m.order_id)) {
+        for message in takers.iter().filter(|m| !refused.contains(&m.order_id)) {
             by_sku
                 .entry((&message.sale, &message.sku))
                 .or_default()
@@ -172,13 +177,6 @@ impl Batch<'_> {
         units: i64,
     ) -> Result<bool, StoreError> {
         let query = match self.decrement {
-            Decrement::Conditional => sqlx::query(
-                "UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ? AND available >= ?",
-            )
-            .bind(units)
-            .bind(sale)
-            .bind(sku)
-            .bind(units),
             #[cfg(feature = "mutants")]
             Decrement::Unconditional => {
                 sqlx::query("UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ?")
@@ -186,11 +184,22 @@ impl Batch<'_> {
                     .bind(sale)
                     .bind(sku)
             }
+            _ => sqlx::query(
+                "UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ? AND available >= ?",
+            )
+            .bind(units)
+            .bind(sale)
+            .bind(sku)
+            .bind(units),
         };
-        query
-            .execute(connection)
-            .await
-            .map(|done| done.rows_affected() == 1)
+        let done = query.execute(connection).await;
+        #[cfg(feature = "mutants")]
+        if self.decrement == Decrement::DespiteLockWait
+            && crate::mutants::commits_after_lock_wait::forgives(&done)
+        {
+            return Ok(true);
+        }
+        done.map(|done| done.rows_affected() == 1)
             .map_err(|source| StoreError::sql("decrement stock", source))
     }
 }

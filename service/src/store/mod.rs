@@ -61,6 +61,12 @@ pub enum Decrement {
     /// Mutant `no-stock-condition`: decrements whatever is there.
     #[cfg(feature = "mutants")]
     Unconditional,
+    /// Mutant `commits-after-lock-wait`: one that waited in vain for the row counts as done.
+    #[cfg(feature = "mutants")]
+    DespiteLockWait,
+    /// Mutant `decrements-every-delivery`: also for messages that the consumption table has.
+    #[cfg(feature = "mutants")]
+    OfEveryDelivery,
 }
 
 /// Handle on the database; clones share the connections.
@@ -125,7 +131,7 @@ impl Store {
         migrated.map_err(|source| StoreError::Migrate { source })
     }
 
-    /// The same store with another decrement: mutant `no-stock-condition`.
+    /// The same store with a mutant's decrement.
     #[cfg(feature = "mutants")]
     #[must_use]
     pub fn with_decrement(mut self, decrement: Decrement) -> Self {
