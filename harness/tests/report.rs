@@ -236,6 +236,7 @@ impl Run {
         Evidence {
             plan,
             load: self.load(),
+            last_call: None,
             journeys: None,
             faults: vec![self.fault()],
             stores: self.stores(),

@@ -109,11 +109,18 @@ impl<'e> Case<'e> {
             return Some(format!("the history is damaged: {damage}"));
         }
         let load = &self.evidence.load;
-        let journey_buys = self.purchases.journey_buys;
-        let of_load = self.purchases.buys - journey_buys;
+        let (journey_buys, last_buys) =
+            (self.purchases.journey_buys, self.purchases.last_call_buys);
+        let of_load = self.purchases.buys - journey_buys - last_buys;
+        let last_sent = self
+            .evidence
+            .last_call
+            .as_ref()
+            .map_or(0, |one| one.load.sent);
         let journeys_sent = self.evidence.journeys.as_ref().map_or(0, |one| one.buys);
         gap("history", of_load, load.sent + load.retries.sent)
             .or_else(|| gap("history of the journeys", journey_buys, journeys_sent))
+            .or_else(|| gap("history of the last call", last_buys, last_sent))
     }
 
     /// Says in `finding` what cannot be judged because stores were not read, or nothing was sold.

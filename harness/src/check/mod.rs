@@ -37,6 +37,7 @@ pub(crate) use tiny_history::{journeys as tiny_journeys, plan as tiny_plan};
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
+use crate::drill::last_call::LastCall;
 use crate::drill::plan::Plan;
 use crate::drill::problems::Problems;
 use crate::environment::CleanRoom;
@@ -118,6 +119,8 @@ pub struct Evidence {
     pub load: LoadSummary,
     /// None: the plan has no journeys.
     pub journeys: Option<JourneySummary>,
+    /// None: none was needed.
+    pub last_call: Option<LastCall>,
     pub faults: Vec<FaultEvent>,
     pub stores: FinalState,
     /// Names of `Operation::reason`.

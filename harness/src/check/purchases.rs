@@ -7,6 +7,7 @@ use super::Evidence;
 use super::demand::Demand;
 use super::ledger::Ledger;
 use super::recovery::Outages;
+use crate::drill::last_call::is_last_call;
 use crate::drill::plan::Sku;
 use crate::history::operation::{Operation, OperationKind, Outcome};
 use crate::journeys::is_journey;
@@ -49,8 +50,9 @@ pub struct Purchases {
     clicks: HashMap<(u64, u32), u32>,
     pub operations: u64,
     pub buys: u64,
-    /// Those of them that belong to journeys.
+    /// Those of them that belong to journeys, and to the last call.
     pub journey_buys: u64,
+    pub last_call_buys: u64,
     pub accepted_buys: u64,
     pub refused_buys: u64,
     pub unknown_buys: u64,
@@ -70,6 +72,7 @@ impl Purchases {
             operations: 0,
             buys: 0,
             journey_buys: 0,
+            last_call_buys: 0,
             accepted_buys: 0,
             refused_buys: 0,
             unknown_buys: 0,
@@ -99,6 +102,7 @@ impl Purchases {
     fn count_buy(&mut self, operation: &Operation) {
         self.buys += 1;
         self.journey_buys += u64::from(is_journey(operation.key));
+        self.last_call_buys += u64::from(is_last_call(operation.key));
         match operation.outcome {
             Outcome::Accepted => self.accepted_buys += 1,
             Outcome::Refused => self.refused_buys += 1,

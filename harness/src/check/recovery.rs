@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
+use crate::drill::last_call::is_last_call;
 use crate::history::operation::{Operation, Outcome};
 use crate::target::{AnswerOutcome, AnswerRule};
 
@@ -67,7 +68,8 @@ impl Outages {
                 .copied()
                 .unwrap_or(false),
         };
-        if outage {
+        // When the last call is made, all has been at rest.
+        if outage && !is_last_call(operation.key) {
             self.add(operation.completed_ns / 1_000_000);
         }
         outage

@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
 use super::{CheckId, Witness};
+use crate::drill::last_call::LastCallEnd;
 use crate::drill::plan::Sku;
 use crate::figures::signed;
 
@@ -38,6 +39,10 @@ impl Checker for SellThrough {
         }
         finding.fact(format!("{sold_out} of {} SKUs sold out", skus.len()));
         finding.fact(format!("{} units unsold", signed(unsold)));
+        if let Some(call) = &case.evidence.last_call {
+            let left = signed(call.units_left);
+            finding.fact(format!("{left} units were left for the last call"));
+        }
         finding
     }
 }
@@ -64,6 +69,10 @@ fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mu
 
 /// The sale should have sold out: enough was wanted, and the rest did not come back just now.
 fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mut Finding) {
+    if unsold < i64::from(case.evidence.plan.population.quantity) {
+        finding.fact(format!("{}: {unsold} left, less than one purchase", sku.id));
+        return;
+    }
     let late = late_returns(case, index);
     let Some(demand) = case.purchases.demand.sku(index) else {
         return;
@@ -73,7 +82,7 @@ fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: 
             "{}: {unsold} units came back at the end and are on sale",
             sku.id
         ));
-    } else if case.evidence.load.aborted.is_some() {
+    } else if was_cut_short(case) {
         finding.doubt_about(&sku.id, "the sale was cut short before it could sell out");
     } else if demand.reaches_stock() {
         finding.violation("SKU not sold out although enough buyers came", || {
@@ -90,6 +99,13 @@ fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: 
             "buyers who got a decision wanted less than there was",
         );
     }
+}
+
+/// Ctrl-C, in the sale or in the last call. That the last call ends early otherwise is as it should be.
+fn was_cut_short(case: &Case<'_>) -> bool {
+    let last = case.evidence.last_call.as_ref();
+    let last_cut = last.is_some_and(|call| call.end == LastCallEnd::CutShort);
+    case.evidence.load.aborted.is_some() || last_cut
 }
 
 /// Units the cache would sell, of those unsold; all of them where the target has no cache.
@@ -141,6 +157,7 @@ mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
+    use crate::drill::last_call::KEYS;
     use crate::history::final_state::OrderState::Cancelled;
     use crate::history::operation::Outcome;
 
@@ -208,6 +225,37 @@ mod tests {
                 ("no stock key, stock left", no_key, Fail),
             ],
         );
+    }
+
+    #[test]
+    fn the_last_call_decides_whether_the_rest_can_be_bought() {
+        let late = KEYS.start;
+        let slow = || Tiny::sale(2).bought(1).refused(2, "sold_out");
+        let called = |tiny: Tiny, end| sell_out(tiny.last_call(1, end));
+        let served = || called(slow().bought(late), LastCallEnd::SoldOut);
+        let refused = || slow().refused(late, "sold_out");
+        let pairs = sell_out(slow()).with(|e| e.plan.population.quantity = 2);
+        assert_verdicts(
+            CheckId::L4,
+            vec![
+                ("sold at the last call", served(), Pass),
+                ("one left, two a purchase", pairs, Pass),
+                (
+                    "refused at the last call",
+                    called(refused(), LastCallEnd::NobodyServed),
+                    Fail,
+                ),
+                (
+                    "last call cut short",
+                    called(refused(), LastCallEnd::CutShort),
+                    Inconclusive,
+                ),
+            ],
+        );
+        let lost = served().with(|e| e.last_call.as_mut().unwrap().load.sent = 2);
+        assert_verdicts(CheckId::P1, vec![("records lost", lost, Inconclusive)]);
+        let tally = served().judge(&[CheckId::L4]).tally;
+        assert_eq!((tally.sold_units, tally.last_call_units), (2, 1));
     }
 
     #[test]

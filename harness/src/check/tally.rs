@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::case::Case;
 use super::ledger::Standing;
 use super::unknown;
+use crate::drill::last_call::is_last_call;
 use crate::history::final_state::OrderState;
 
 /// Name under which a target file keeps the service's counter of messages delivered again.
@@ -18,6 +19,9 @@ pub struct Tally {
     pub stock_units: u64,
     /// Units in live orders at rest.
     pub sold_units: u64,
+    /// Those of them that were bought at the last call, after the load.
+    #[serde(default)]
+    pub last_call_units: u64,
     /// Units not in a live order; negative: oversold.
     pub unsold_units: i64,
     pub buy_attempts: u64,
@@ -86,6 +90,8 @@ impl Tally {
     fn count_accepted(&mut self, case: &Case<'_>) {
         for (purchase, standing) in case.accepted() {
             self.accepted += 1;
+            let late = is_last_call(purchase.key) && standing == Some(Standing::Live);
+            self.last_call_units += u64::from(purchase.quantity) * u64::from(late);
             match standing {
                 Some(Standing::Live | Standing::Released) => {}
                 Some(Standing::NeverGranted) => self.never_granted += 1,

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
+use crate::drill::last_call::{LastCall, LastCallEnd, is_last_call};
 use crate::drill::plan::{Expect, Load, Plan, Sale, Sku};
 use crate::environment::CleanRoom;
 use crate::history::final_state::{
@@ -50,6 +51,7 @@ impl Tiny {
                 ..LoadSummary::default()
             },
             journeys: None,
+            last_call: None,
             faults: Vec::new(),
             stores: FinalState {
                 converged_ms: Some(100),
@@ -209,6 +211,21 @@ impl Tiny {
         self
     }
 
+    /// A last call was made for so many units; purchases with keys of [`KEYS`] are made at it.
+    pub fn last_call(mut self, units_left: i64, end: LastCallEnd) -> Self {
+        let sent = self.operations.iter().filter(|one| is_last_call(one.key));
+        let load = LoadSummary {
+            sent: sent.count() as u64,
+            ..LoadSummary::default()
+        };
+        self.evidence.last_call = Some(LastCall {
+            units_left,
+            end,
+            load,
+        });
+        self
+    }
+
     /// Changes the evidence, after the stores were settled.
     pub fn with(self, change: impl FnOnce(&mut Evidence)) -> Self {
         let mut tiny = if self.settled { self } else { self.settled() };
@@ -221,7 +238,8 @@ impl Tiny {
         let buys = tiny
             .operations
             .iter()
-            .filter(|one| one.kind == OperationKind::Buy && !is_journey(one.key))
+            .filter(|one| one.kind == OperationKind::Buy)
+            .filter(|one| !is_journey(one.key) && !is_last_call(one.key))
             .count();
         if tiny.evidence.load.sent == 0 {
             let arrivals = buys as u64 - tiny.evidence.load.retries.sent;

@@ -36,6 +36,9 @@ impl RunFolder {
     /// The history and the figures of the journeys, where the plan has any.
     pub const JOURNEY_HISTORY: &str = "journeys.bin";
     pub const JOURNEYS: &str = "journeys.json";
+    /// The history and the figures of the last call, where the plan expects a sale that sells out.
+    pub const LAST_CALL_HISTORY: &str = "last_call.bin";
+    pub const LAST_CALL: &str = "last_call.json";
     pub const FAULTS: &str = "faults.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";

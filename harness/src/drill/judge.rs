@@ -91,6 +91,7 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         .map(|_| part(&folder, RunFolder::JOURNEYS, &mut missing));
     let evidence = Evidence {
         journeys,
+        last_call: part(&folder, RunFolder::LAST_CALL, &mut missing),
         load: part(&folder, RunFolder::LOAD, &mut missing),
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
         stores: part(&folder, RunFolder::STORES, &mut missing),
@@ -126,7 +127,7 @@ fn part<T: DeserializeOwned + Default>(
     })
 }
 
-/// Judges by the load's history, and by that of the journeys where the plan has any.
+/// Judges by the load's history, by that of the journeys where the plan has any, and of the last call if one was made.
 fn with_history(
     folder: &RunFolder,
     mut evidence: Evidence,
@@ -135,6 +136,9 @@ fn with_history(
     let mut names = vec![RunFolder::HISTORY];
     if evidence.plan.journeys.is_some() {
         names.push(RunFolder::JOURNEY_HISTORY);
+    }
+    if evidence.last_call.is_some() {
+        names.push(RunFolder::LAST_CALL_HISTORY);
     }
     let readers: Vec<HistoryReader> = names
         .into_iter()

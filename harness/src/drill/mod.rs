@@ -6,6 +6,7 @@ pub mod file;
 pub mod fit;
 pub mod folder;
 pub mod judge;
+pub mod last_call;
 pub mod narrate;
 pub mod plan;
 pub mod prepare;

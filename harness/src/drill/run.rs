@@ -10,6 +10,7 @@ use super::file::FileError;
 use super::fit::{self, Fit, FitError};
 use super::folder::{FolderError, RunFolder};
 use super::judge::{Finished, JudgeError, RunAbout, judge_folder};
+use super::last_call::{Shop, last_call};
 use super::narrate::Narrate;
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
@@ -154,7 +155,20 @@ async fn collect(
     bench
         .narrate
         .say("load ended, faults healed; waiting for the stores to come to rest");
-    let settled = settle_after(&mut reader, plan, &backlog, sold.rest_since).await;
+    let mut settled = settle_after(&mut reader, plan, &backlog, sold.rest_since).await;
+    let shop = Shop {
+        plan,
+        prepared,
+        bench,
+        folder,
+        start: sold.start,
+    };
+    let call = last_call(shop, &settled, &mut reader).await?;
+    folder.save(RunFolder::LAST_CALL, &call)?;
+    if call.is_some() {
+        let again = settle_after(&mut reader, plan, &backlog, Instant::now()).await;
+        settled = settled.followed_by(again);
+    }
     let stores = FinalState {
         start,
         end: settled.end,

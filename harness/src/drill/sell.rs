@@ -45,6 +45,8 @@ pub enum SellError {
 /// What the rest of the run needs to know; the evidence itself is in the folder.
 #[derive(Debug)]
 pub struct Sold {
+    /// The first arrival: the clock of the run's evidence.
+    pub start: Instant,
     /// The load had ended and every fault was healed.
     pub rest_since: Instant,
 }
@@ -104,7 +106,7 @@ pub async fn sell(
     }
     healed?;
     opened?;
-    Ok(Sold { rest_since })
+    Ok(Sold { start, rest_since })
 }
 
 /// The journeys of the plan, where it has any.
@@ -138,7 +140,12 @@ async fn make(journeys: Option<Journeying>) -> Result<Option<JourneySummary>, Se
     Ok(Some(made))
 }
 
-fn history(folder: &RunFolder, name: &str, plan: &Plan) -> Result<HistoryWriter, HistoryError> {
+/// A history of this run, in a file of its own.
+pub(super) fn history(
+    folder: &RunFolder,
+    name: &str,
+    plan: &Plan,
+) -> Result<HistoryWriter, HistoryError> {
     HistoryWriter::create(&folder.file(name), plan.seed, reason::reasons(&plan.target))
 }
 

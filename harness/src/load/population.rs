@@ -15,6 +15,11 @@ use super::skew::Skew;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Population {
     pub users: u64,
+    /// Keys and users are numbered from here, so that those of two loads of one run never meet.
+    #[serde(default)]
+    pub first_key: u64,
+    #[serde(default)]
+    pub first_user: u64,
     /// Units per purchase.
     pub quantity: u32,
     /// How much the first SKUs are wanted before the others: the exponent of Zipf's law, 0 for evenly.
@@ -64,6 +69,8 @@ impl Population {
     pub fn of(users: u64) -> Self {
         Self {
             users,
+            first_key: 0,
+            first_user: 0,
             quantity: 1,
             sku_skew: 0.0,
             bots: Bots::default(),
@@ -89,7 +96,7 @@ const DUPLICATE_HOPS_MAX: u32 = 64;
 /// What one arrival asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Purchase {
-    /// Idempotency key: the index of the arrival that is its first click.
+    /// Idempotency key: the index of the arrival that is its first click, from `first_key` on.
     pub key: u64,
     pub user: u64,
     /// Index into the plan's SKUs.
@@ -143,7 +150,8 @@ impl Buyers {
 
     /// What arrival `index` asks for.
     pub fn purchase(&self, index: u64) -> Purchase {
-        let key = self.first_click(index);
+        let click = self.first_click(index);
+        let key = self.population.first_key + click;
         // All but the time hangs on the key alone, so every click of a purchase asks for the same.
         let (user, sku, address) = if self.is_bot(key) {
             self.bot(key)
@@ -156,7 +164,7 @@ impl Buyers {
             sku,
             quantity: self.population.quantity,
             address,
-            duplicate: key != index,
+            duplicate: click != index,
         }
     }
 
@@ -167,6 +175,7 @@ impl Buyers {
 
     fn person(&self, key: u64) -> (u64, u32, Ipv4Addr) {
         let user = below(draw(self.users, key), self.population.users.max(1));
+        let user = self.population.first_user + user;
         let sku = self.skew.sku(draw(self.skus, key));
         (user, sku, address::of_person(user))
     }
@@ -309,6 +318,25 @@ mod tests {
         let skus: HashSet<_> = purchases.iter().map(|p| p.sku).collect();
         assert_eq!((users.len(), users.iter().max()), (1_000, Some(&999)));
         assert_eq!((skus.len(), skus.iter().max()), (20, Some(&19)));
+    }
+
+    #[test]
+    fn two_loads_of_one_run_share_no_key_and_no_user() {
+        let apart = Population {
+            first_key: 1 << 61,
+            first_user: 5_000,
+            ..population(0.3)
+        };
+        let (one, other) = (
+            Buyers::new(&population(0.3), 7, 20),
+            Buyers::new(&apart, 7, 20),
+        );
+        for index in 0..5_000 {
+            let (first, second) = (one.purchase(index), other.purchase(index));
+            assert_eq!(second.key, first.key + (1 << 61), "the same clicks");
+            assert_eq!(second.duplicate, first.duplicate);
+            assert!((5_000..6_000).contains(&second.user), "{}", second.user);
+        }
     }
 
     #[test]

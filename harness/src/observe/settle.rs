@@ -47,6 +47,18 @@ pub struct Settled {
     pub readings: u32,
 }
 
+impl Settled {
+    /// At rest, disturbed, and at rest again: the end is the later one, the time the longer one.
+    pub fn followed_by(self, later: Self) -> Self {
+        let both = self.converged_ms.zip(later.converged_ms);
+        Self {
+            converged_ms: both.map(|(one, other)| one.max(other)),
+            readings: self.readings + later.readings,
+            end: later.end,
+        }
+    }
+}
+
 /// Equal agreeing readings so far.
 struct Streak {
     began: Instant,

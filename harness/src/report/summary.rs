@@ -59,14 +59,23 @@ fn line(name: &str, text: &str) -> String {
 fn sale(input: &ReportInput<'_>) -> String {
     let tally = &input.judgement.tally;
     format!(
-        "{} of {} units sold; {} purchases accepted, {} given back, {} broken promises, {} lost",
+        "{} of {} units sold{}; {} purchases accepted, {} given back, {} broken promises, {} lost",
         count(tally.sold_units),
         count(tally.stock_units),
+        last_call(input),
         count(tally.accepted),
         count(tally.cancelled + tally.expired),
         count(tally.broken_promises),
         count(tally.lost)
     )
+}
+
+/// How much of it was sold after the load, if a last call was made.
+fn last_call(input: &ReportInput<'_>) -> String {
+    let made = input.evidence.last_call.is_some();
+    let units = count(input.judgement.tally.last_call_units);
+    made.then(|| format!(" ({units} of them at the last call, after the load)"))
+        .unwrap_or_default()
 }
 
 fn buyers(input: &ReportInput<'_>) -> String {

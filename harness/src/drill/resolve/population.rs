@@ -53,6 +53,8 @@ fn retries_ms(section: &PopulationSection) -> u64 {
 pub fn population(section: &PopulationSection) -> Population {
     Population {
         users: section.users.get().into(),
+        first_key: 0,
+        first_user: 0,
         quantity: section.quantity.get(),
         sku_skew: section.sku_skew.get(),
         bots: Bots {

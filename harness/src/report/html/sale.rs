@@ -74,11 +74,15 @@ fn figures(input: &ReportInput<'_>) -> Vec<Figure> {
 
 fn sold(input: &ReportInput<'_>) -> Figure {
     let tally = &input.judgement.tally;
-    let note = match tally.unsold_units {
+    let mut note = match tally.unsold_units {
         0 => "units, every one in a live order".to_owned(),
         left if left > 0 => format!("units in live orders; {} left", signed(left)),
         over => format!("units: {} more than there were", count(over.unsigned_abs())),
     };
+    if input.evidence.last_call.is_some() {
+        let late = count(tally.last_call_units);
+        note = format!("{note}; {late} of them at the last call, after the load");
+    }
     let figure = Figure::new("Sold", count(tally.sold_units), note).bad_if(tally.unsold_units < 0);
     Figure {
         of: format!("of {}", count(tally.stock_units)),
