@@ -72,10 +72,11 @@ fn sale(input: &ReportInput<'_>) -> String {
 
 /// How much of it was sold after the load, if a last call was made.
 fn last_call(input: &ReportInput<'_>) -> String {
-    let made = input.evidence.last_call.is_some();
+    let Some(_) = input.evidence.last_call else {
+        return String::new();
+    };
     let units = count(input.judgement.tally.last_call_units);
-    made.then(|| format!(" ({units} of them at the last call, after the load)"))
-        .unwrap_or_default()
+    format!(" ({units} of them at the last call, after the load)")
 }
 
 fn buyers(input: &ReportInput<'_>) -> String {
