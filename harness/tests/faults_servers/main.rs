@@ -44,6 +44,7 @@ async fn faults_of_servers_bite_and_heal() {
     let service = service::start(&mut ground).await;
     service::a_node_s_clock_jumps(&ground, &service).await;
     service::a_node_crashes_where_it_is_told_to(&ground, &service).await;
+    service::a_failpoint_that_is_not_there_is_named(&ground).await;
     service.stop().await;
     ground.stop().await;
 }

@@ -117,13 +117,13 @@ pub async fn a_node_s_clock_jumps(ground: &Ground, service: &Service) {
     without_receipt(&event, "service-0's clock is right");
 }
 
-fn crash() -> Fault {
-    let at = AT.to_owned();
+fn crash(at: &str) -> Fault {
+    let at = at.to_owned();
     Fault::ServiceCrash(ServiceCrash { at, node: 0 })
 }
 
 pub async fn a_node_crashes_where_it_is_told_to(ground: &Ground, service: &Service) {
-    let event = ground.unnoticed(crash()).await;
+    let event = ground.unnoticed(crash(AT)).await;
     without_receipt(&event, "service-0 has not come to after_half_message");
     assert_eq!(service.server.pid(), Some(service.pid), "it lives on");
     buy(ground, service, "lucky")
@@ -140,9 +140,17 @@ pub async fn a_node_crashes_where_it_is_told_to(ground: &Ground, service: &Servi
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let (event, crashed) = ground.during(crash(), timeout(SOON, buying)).await;
+    let (event, crashed) = ground.during(crash(AT), timeout(SOON, buying)).await;
     crashed.expect("it crashed");
     let how = format!("service-0 (pid {}) crashed at {AT}: signal 6", service.pid);
     assert!(healed(&event).contains(&how), "{event:?}");
     assert!(service.is_alive() && service.server.pid() != Some(service.pid));
+}
+
+pub async fn a_failpoint_that_is_not_there_is_named(ground: &Ground) {
+    let event = ground.unnoticed(crash("after_lunch")).await;
+    without_receipt(
+        &event,
+        "no failpoint after_lunch; there are after_half_message",
+    );
 }

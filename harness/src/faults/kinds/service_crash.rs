@@ -1,5 +1,7 @@
 //! A service node crashes between two of its steps, where a crash hurts most.
 
+use std::time::Duration;
+
 use crate::faults::downed::Downed;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
@@ -15,6 +17,9 @@ kind! {
         pub node: u64 = 0,
     }
 }
+
+/// From the last sign of life of a process to its end.
+const DYING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The node, and its process when it was told to crash.
 #[derive(Debug, Default)]
@@ -41,13 +46,20 @@ impl Kind for ServiceCrash {
     const NEEDS: &'static [Need] = &[Need::OwnServers, Need::Failpoints];
 
     async fn applicable(&self, doomed: &mut Doomed, site: Site<'_>) -> Result<String, FaultError> {
-        let server = doomed.downed.victim.insert(Node(self.node).server(site)?);
+        let server = Node(self.node).server(site)?;
+        // Whether there is such a place.
+        self.set(site, "off").await?;
         doomed.pid = server.pid().unwrap_or_default();
+        let server = doomed.downed.victim.insert(server);
         Ok(format!("{}: crash at {}", server.component(), self.at))
     }
 
-    async fn inject(&self, _: &mut Doomed, site: Site<'_>) -> Result<(), FaultError> {
-        self.set(site, "1*crash").await
+    /// Under load it crashes before it has answered.
+    async fn inject(&self, doomed: &mut Doomed, site: Site<'_>) -> Result<(), FaultError> {
+        match (self.set(site, "1*crash").await, &doomed.downed.victim) {
+            (Err(_), Some(server)) if server.ended(DYING_TIMEOUT).await.is_some() => Ok(()),
+            (told, _) => told,
+        }
     }
 
     async fn receipt(&self, doomed: &mut Doomed, site: Site<'_>) -> Result<String, FaultError> {
