@@ -56,7 +56,9 @@ fn oversell() -> String {
 #[test]
 fn every_shipped_drill_resolves() {
     let mut count = 0;
-    for group in ["baseline", "redis", "rocketmq", "mysql", "network"] {
+    for group in [
+        "baseline", "redis", "rocketmq", "mysql", "network", "service",
+    ] {
         for entry in std::fs::read_dir(drills().join(group)).unwrap() {
             let path = entry.unwrap().path();
             let plan = load_plan(&path, &choices()).unwrap_or_else(|error| panic!("{error}"));
