@@ -107,6 +107,7 @@ fn has(setting: Setting, plan: &Plan, need: Need) -> bool {
         Need::BuiltInProxy => setting.proxy() == ProxyKind::BuiltIn,
         Need::Failpoints => !plan.target.start.failpoint_command.is_empty(),
         Need::Root => nix::unistd::geteuid().is_root(),
+        Need::Mounts => setting.can_mount(),
     }
 }
 

@@ -39,11 +39,13 @@ pub use procfs::ProcessState;
 pub use redis_cluster::{Myself, RedisCluster, RedisNode};
 pub use rocketmq::RocketMq;
 pub use runs::{LiveRun, LiveServer, live_runs};
+pub(crate) use server::LogSince;
 pub use server::{Ending, LogTail, Server};
 pub use service::{Service, ServiceOptions};
 pub use setting::{Environment, Setting};
 pub use stack::{Progress, Stack, StackOptions};
 pub use sweep::{Swept, sweep};
+pub(crate) use volume::Volume;
 pub(crate) use write_limit::WriteLimit;
 
 /// Races for a port of our own choice that may be lost in a row.

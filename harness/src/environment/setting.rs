@@ -6,6 +6,7 @@ use super::engine::Engine;
 use super::error::EnvironmentError;
 use super::launcher::Place;
 use super::server::Program;
+use super::volume;
 use crate::proxy::ProxyKind;
 
 /// Chosen on the command line. The default is native in every case: a run that moved into containers because an engine
@@ -37,6 +38,11 @@ impl Setting {
             Environment::Container => ProxyKind::Toxiproxy,
         };
         self.proxy.unwrap_or(default)
+    }
+
+    /// Whether a fault can mount a small file system where the servers see it: containers have mounts of their own.
+    pub fn can_mount(self) -> bool {
+        self.environment == Environment::Native && volume::may_mount()
     }
 
     /// # Errors

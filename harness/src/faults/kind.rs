@@ -29,8 +29,10 @@ pub enum Need {
     OwnServers,
     /// A target file that says how: its `[start.failpoint]` or the like.
     Failpoints,
-    /// Rights that an ordinary user has not: mounts.
+    /// Rights that an ordinary user has not.
     Root,
+    /// File systems of our own, mounted where the servers see them.
+    Mounts,
 }
 
 impl fmt::Display for Need {
@@ -40,6 +42,9 @@ impl fmt::Display for Need {
             Self::OwnServers => "servers that flashdrill has started",
             Self::Failpoints => "a service with failpoints",
             Self::Root => "root",
+            Self::Mounts => {
+                "root that may mount (CAP_SYS_ADMIN), and servers that see it (--env native)"
+            }
         })
     }
 }

@@ -7,6 +7,7 @@ pub mod compose;
 mod cut_points;
 mod downed;
 mod error;
+mod full_disk;
 mod kind;
 mod kinds;
 mod link_toxic;
@@ -22,6 +23,7 @@ mod sql;
 mod toxics;
 
 pub use error::FaultError;
+pub use full_disk::StoreName;
 pub use kind::{Key, Need};
 pub use kinds::*;
 pub use links::{Links, Streams};

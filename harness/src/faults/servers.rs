@@ -48,6 +48,10 @@ impl ServerName {
         )))
     }
 
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// `sku` says whose Redis primary or replica is meant.
     pub(super) async fn find(&self, site: Site<'_>, sku: Count) -> Result<Arc<Server>, FaultError> {
         match self.0.as_str() {

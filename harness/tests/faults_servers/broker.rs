@@ -34,7 +34,7 @@ async fn way_to_broker(ground: &Ground, node: usize) -> SocketAddr {
 }
 
 /// As the service's first node connects.
-async fn connect(ground: &Ground) -> Client {
+pub async fn connect(ground: &Ground) -> Client {
     Client::connect(way_to_broker(ground, 0).await).await
 }
 

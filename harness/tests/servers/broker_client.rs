@@ -61,23 +61,34 @@ impl Client {
         (serde_json::from_slice(header).unwrap(), body.to_vec())
     }
 
-    /// The answer of success to a request; what the broker asks meanwhile is left out.
-    pub async fn call(&mut self, code: u16, fields: Fields<'_>, body: &[u8]) -> (Value, Vec<u8>) {
+    /// The answer to a request; what the broker asks meanwhile is left out.
+    pub async fn ask(&mut self, code: u16, fields: Fields<'_>, body: &[u8]) -> (Value, Vec<u8>) {
         self.send(code, 0, fields, body).await;
         loop {
             let (header, body) = self.receive().await;
             if header["flag"] == 1 {
-                assert_eq!(
-                    (&header["code"], &header["opaque"]),
-                    (&json!(0), &json!(self.opaque)),
-                    "{header}"
-                );
+                assert_eq!(header["opaque"], json!(self.opaque), "{header}");
                 return (header, body);
             }
         }
     }
 
+    /// The answer of success to a request.
+    pub async fn call(&mut self, code: u16, fields: Fields<'_>, body: &[u8]) -> (Value, Vec<u8>) {
+        let (header, body) = self.ask(code, fields, body).await;
+        assert_eq!(header["code"], json!(0), "{header}");
+        (header, body)
+    }
+
+    /// What the broker says of a message that it has taken.
     pub async fn send_message(&mut self, topic: &str, is_half: bool) -> Value {
+        let header = self.offer_message(topic, is_half).await;
+        assert_eq!(header["code"], json!(0), "{header}");
+        header["extFields"].clone()
+    }
+
+    /// The header of its answer to a message, which it may refuse.
+    pub async fn offer_message(&mut self, topic: &str, is_half: bool) -> Value {
         let (sys_flag, properties) = if is_half {
             (
                 "4",
@@ -102,8 +113,7 @@ impl Client {
             ("unitMode", "false"),
             ("batch", "false"),
         ];
-        let (header, _) = self.call(SEND, &fields, b"an order").await;
-        header["extFields"].clone()
+        self.ask(SEND, &fields, b"an order").await.0
     }
 
     /// Messages that the queue has.

@@ -5,6 +5,7 @@ mod remoting;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,16 @@ impl RocketMq {
     /// Where the name server sends clients of the broker: to a listener of the proxy.
     pub fn advertised(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.broker_address.port()))
+    }
+
+    /// The folder of the broker's commit log (`storePathCommitLog` in `compose/broker.conf`).
+    pub(crate) fn commit_log(&self) -> PathBuf {
+        self.broker.folder().join("store/commitlog")
+    }
+
+    /// What the broker says of its store.
+    pub(crate) fn store_log(&self) -> PathBuf {
+        self.broker.folder().join("logs/rocketmqlogs/store.log")
     }
 
     /// Waits until the broker serves and the name server knows it.

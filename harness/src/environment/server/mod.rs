@@ -3,15 +3,18 @@
 mod container;
 mod ending;
 mod life;
+mod log_since;
 mod log_tail;
 mod process;
 mod spec;
 
 use std::fs::OpenOptions;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use ending::Ending;
+pub(crate) use log_since::LogSince;
 pub use log_tail::LogTail;
 pub(crate) use spec::{Program, ServerSpec};
 
@@ -198,6 +201,16 @@ impl Server {
     /// What the log of this life ends with.
     pub fn log_tail(&self) -> LogTail {
         LogTail::read(&self.spec.log, self.state().log_from)
+    }
+
+    /// What the log will say from now on.
+    pub(crate) fn log_from_now(&self) -> LogSince {
+        LogSince::now(self.spec.log.clone())
+    }
+
+    /// Where it keeps its files.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.spec.dir
     }
 
     fn life(&self) -> Option<Arc<Life>> {

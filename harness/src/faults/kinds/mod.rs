@@ -23,7 +23,6 @@ mod mysql_lock_holder;
 mod mysql_read_only;
 mod mysql_replica_lag;
 mod name_server_kill;
-mod redis_disk_full;
 mod redis_failover;
 mod redis_key_loss;
 mod redis_memory_limit;
@@ -31,6 +30,7 @@ mod redis_partition;
 mod redis_primary_kill;
 mod redis_replication_cut;
 mod redis_slot_migration;
+mod server_disk_full;
 mod server_kill;
 mod server_pause;
 mod server_restart;
@@ -65,7 +65,6 @@ pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_read_only::MysqlReadOnly;
 pub use mysql_replica_lag::MysqlReplicaLag;
 pub use name_server_kill::NameServerKill;
-pub use redis_disk_full::RedisDiskFull;
 pub use redis_failover::RedisFailover;
 pub use redis_key_loss::{LostKey, RedisKeyLoss};
 pub use redis_memory_limit::RedisMemoryLimit;
@@ -73,6 +72,7 @@ pub use redis_partition::RedisPartition;
 pub use redis_primary_kill::RedisPrimaryKill;
 pub use redis_replication_cut::RedisReplicationCut;
 pub use redis_slot_migration::RedisSlotMigration;
+pub use server_disk_full::ServerDiskFull;
 pub use server_kill::ServerKill;
 pub use server_pause::ServerPause;
 pub use server_restart::ServerRestart;
@@ -182,7 +182,6 @@ kinds! {
     "mysql_read_only" => MysqlReadOnly,
     "mysql_replica_lag" => MysqlReplicaLag,
     "name_server_kill" => NameServerKill,
-    "redis_disk_full" => RedisDiskFull,
     "redis_failover" => RedisFailover,
     "redis_key_loss" => RedisKeyLoss,
     "redis_memory_limit" => RedisMemoryLimit,
@@ -190,6 +189,7 @@ kinds! {
     "redis_primary_kill" => RedisPrimaryKill,
     "redis_replication_cut" => RedisReplicationCut,
     "redis_slot_migration" => RedisSlotMigration,
+    "server_disk_full" => ServerDiskFull,
     "server_kill" => ServerKill,
     "server_pause" => ServerPause,
     "server_restart" => ServerRestart,
