@@ -77,7 +77,8 @@ async fn ask(site: Site<'_>, server: &Server) -> Result<(), String> {
             let version = stack.mysql_replica.mysql.version().await;
             version.map(drop).map_err(in_words)
         }
-        "rocketmq-namesrv" | "rocketmq-broker" => stack.rocketmq.broker_serves().await,
+        "rocketmq-namesrv" => stack.rocketmq.name_server_serves().await,
+        "rocketmq-broker" => stack.rocketmq.broker_serves().await,
         name => match stack.redis.nodes.iter().find(|node| node.name() == name) {
             Some(node) => node.query(&cmd("PING")).await.map_err(in_words),
             None => is_ready(site, server).await,
@@ -105,6 +106,8 @@ pub(super) async fn serves(site: Site<'_>, server: &Server) -> Result<(), FaultE
     let missing = match server.component() {
         "mysql-replica" => stack.mysql_replica.missing(&stack.mysql).await?,
         name if name.starts_with("redis-") => stack.redis.missing().await?,
+        // The broker registers itself anew.
+        "rocketmq-namesrv" => stack.rocketmq.broker_serves().await.err(),
         _ => None,
     };
     missing.map_or(Ok(()), |missing| Err(FaultError::missing(missing)))

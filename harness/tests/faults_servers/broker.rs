@@ -4,13 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use flashdrill::faults::{
-    BrokerCommitLost, BrokerDuplicateDelivery, Fault, LinkDown, Links, NameServerKill,
+    BrokerCommitLost, BrokerDuplicateDelivery, Fault, LinkDown, Links, ServerKill, ServerName,
 };
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::broker_client::{Client, END_TRANSACTION, ONE_WAY};
-use super::ground::{Ground, SOON, healed, without_receipt};
+use super::ground::{Ground, SOON, count, healed, without_receipt};
 
 const GET_ROUTEINFO_BY_TOPIC: u16 = 105;
 const GET_BROKER_CLUSTER_INFO: u16 = 106;
@@ -132,9 +132,12 @@ pub async fn without_its_name_server_nobody_finds_the_broker(ground: &Ground) {
             }
         }
     };
-    let kill = Fault::NameServerKill(NameServerKill {});
+    let kill = Fault::ServerKill(ServerKill {
+        server: ServerName::new("rocketmq-namesrv".to_owned()).unwrap(),
+        sku: count(1),
+    });
     let (event, error) = ground.during(kill, timeout(SOON, not_found)).await;
-    assert!(healed(&event).contains("a lookup fails"), "{event:?}");
+    assert!(healed(&event).contains("does not answer"), "{event:?}");
     assert!(
         error.unwrap().contains("refused"),
         "by the dead name server"

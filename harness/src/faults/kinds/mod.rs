@@ -22,7 +22,6 @@ mod mysql_disk_slow;
 mod mysql_lock_holder;
 mod mysql_read_only;
 mod mysql_replica_lag;
-mod name_server_kill;
 mod redis_failover;
 mod redis_key_loss;
 mod redis_memory_limit;
@@ -64,7 +63,6 @@ pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_read_only::MysqlReadOnly;
 pub use mysql_replica_lag::MysqlReplicaLag;
-pub use name_server_kill::NameServerKill;
 pub use redis_failover::RedisFailover;
 pub use redis_key_loss::{LostKey, RedisKeyLoss};
 pub use redis_memory_limit::RedisMemoryLimit;
@@ -181,7 +179,6 @@ kinds! {
     "mysql_lock_holder" => MysqlLockHolder,
     "mysql_read_only" => MysqlReadOnly,
     "mysql_replica_lag" => MysqlReplicaLag,
-    "name_server_kill" => NameServerKill,
     "redis_failover" => RedisFailover,
     "redis_key_loss" => RedisKeyLoss,
     "redis_memory_limit" => RedisMemoryLimit,
