@@ -12,7 +12,8 @@ use crate::proxy::client::{LinkRequest, ProxyClient};
 use crate::proxy::cut::Rewrites;
 use crate::target::template::Variables;
 
-/// The broker's advertised address: every client's way to it, the nodes' own ways lead here.
+/// The broker's advertised address: every client's way to it. The nodes' own ways lead here, so a fault here hits all of
+/// them; but when this link refuses, a node's connect is still accepted by its own, and closed then.
 pub const ROCKETMQ_BROKER: &str = "rocketmq-broker";
 /// The replica's way to the primary.
 pub const MYSQL_REPLICATION: &str = "mysql-replication";
