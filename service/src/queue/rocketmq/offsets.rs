@@ -10,14 +10,19 @@ use tokio::time::timeout;
 
 /// Offsets reach the broker this often while messages flow.
 const PERSIST_EVERY: Duration = Duration::from_millis(200);
+/// The broker is told again this often what it should know: a node that loses a queue may tell it less after the
+/// queue's new owner has told it more, and where no message follows, that would stand.
+const REPEAT_EVERY: Duration = Duration::from_secs(5);
 /// A broker that takes longer is away; what it does not learn is delivered again.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Next offset to consume, per queue, as far as it is not on the broker yet.
+/// Next offset to consume, per queue of this node.
 #[derive(Default)]
 pub(super) struct Offsets {
-    unsaved: HashMap<MessageQueue, i64>,
+    applied: HashMap<MessageQueue, i64>,
+    has_unsaved: bool,
     saved_at: Option<Instant>,
+    repeated_at: Option<Instant>,
 }
 
 impl Offsets {
@@ -29,27 +34,53 @@ impl Offsets {
         applied: &HashMap<MessageQueue, i64>,
     ) {
         for (queue, next) in applied {
-            let offset = self.unsaved.entry(queue.clone()).or_insert(*next);
+            let offset = self.applied.entry(queue.clone()).or_insert(*next);
             *offset = (*offset).max(*next);
         }
-        let due = self.saved_at.is_none_or(|at| at.elapsed() >= PERSIST_EVERY);
-        if due {
+        self.has_unsaved |= !applied.is_empty();
+        if is_due(self.saved_at, PERSIST_EVERY) {
             self.save(consumer).await;
         } else if !applied.is_empty() {
-            consumer.commit_with_map(applied.clone(), false).await;
+            consumer.commit_with_map(self.applied.clone(), false).await;
         }
     }
 
     /// Brings all commits to the broker.
     pub async fn save(&mut self, consumer: &DefaultLitePullConsumer) {
-        if self.unsaved.is_empty() {
+        // Of a queue that another node has now, that node knows more.
+        if let Ok(ours) = consumer.assignment().await {
+            self.applied.retain(|queue, _| ours.contains(queue));
+        }
+        let repeats = is_due(self.repeated_at, REPEAT_EVERY);
+        if self.applied.is_empty() || !(self.has_unsaved || repeats) {
             return;
         }
-        let saving = consumer.commit_with_map(self.unsaved.clone(), true);
+        let saving = async {
+            if repeats {
+                forget_saved(consumer, &self.applied).await;
+            }
+            consumer.commit_with_map(self.applied.clone(), true).await;
+        };
+        let now = Some(Instant::now());
         if timeout(SAVE_TIMEOUT, saving).await.is_ok() {
-            self.unsaved.clear();
+            self.has_unsaved = false;
+            self.repeated_at = if repeats { now } else { self.repeated_at };
         }
-        self.saved_at = Some(Instant::now());
+        self.saved_at = now;
+    }
+}
+
+fn is_due(last: Option<Instant>, every: Duration) -> bool {
+    last.is_none_or(|at| at.elapsed() >= every)
+}
+
+/// The client does not send an offset that it has sent before. It forgets the queues that are not among those it is to
+/// save, so it is told to save one that there is not.
+async fn forget_saved(consumer: &DefaultLitePullConsumer, queues: &HashMap<MessageQueue, i64>) {
+    if let Some(queue) = queues.keys().next() {
+        let (topic, broker) = (queue.topic().as_str(), queue.broker_name());
+        let nowhere = MessageQueue::from_parts(topic, broker, -1);
+        consumer.commit_with_map([(nowhere, 0)].into(), true).await;
     }
 }
 
