@@ -9,7 +9,7 @@ use crate::environment::{EnvironmentError, LogSince, Server, Volume, volume};
 use crate::faults::error::FaultError;
 use crate::faults::site::Site;
 
-/// In its log of the store when it looked; what it says before and after.
+/// What the log of its store says when it has looked and found it full, and when there is room again.
 const FULL: &str = "so mark disk full";
 const ROOM: &str = "so mark disk ok";
 
