@@ -22,7 +22,7 @@ const LOGS: &str = "FLASHDRILL_TEST_OWNER_LOGS";
 #[ignore = "run by the tests below"]
 async fn owner() {
     if let Some(logs) = std::env::var_os(LOGS) {
-        flashdrill::cli::up::run(logs.into(), Setting::default())
+        flashdrill::cli::up::run(logs.into(), None, Setting::default())
             .await
             .unwrap();
     }

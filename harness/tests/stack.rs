@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flashdrill::environment::{
-    EnvironmentError, Leftover, LeftoverKind, Service, ServiceOptions, Setting, Stack,
-    StackOptions, links, scan_machine,
+    EnvironmentError, Leftover, LeftoverKind, MysqlReplica, Service, ServiceOptions, Setting,
+    Stack, StackOptions, links, scan_machine,
 };
 use flashdrill::proxy::toxic::{Effect, Stream, Toxic};
 use nix::sys::signal::{Signal, kill};
@@ -40,6 +40,10 @@ async fn start(test: &str) -> Stack {
     assert_can_be_spawned(&stack, &options);
     println!("cold start {} ms", begun.elapsed().as_millis());
     stack
+}
+
+fn replica(stack: &Stack) -> &MysqlReplica {
+    stack.mysql_replica.as_ref().unwrap()
 }
 
 fn is_alive(pid: u32) -> bool {
@@ -84,7 +88,7 @@ async fn write_through_the_links(stack: &Stack) {
 /// What the primary committed arrives; what the service may not do there is refused.
 async fn the_replica_copies_and_is_read_only(stack: &Stack) {
     let begun = Instant::now();
-    while let Some(missing) = stack.mysql_replica.missing(&stack.mysql).await.unwrap() {
+    while let Some(missing) = replica(stack).missing(&stack.mysql).await.unwrap() {
         assert!(begun.elapsed() < Duration::from_secs(20), "{missing}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -104,10 +108,10 @@ async fn the_replica_is_cut_off_and_comes_back(stack: &Stack) {
     let mut primary = MySqlConnection::connect(&stack.mysql.url()).await.unwrap();
     let write = sqlx::query("INSERT INTO t VALUES (7)").execute(&mut primary);
     write.await.unwrap();
-    let missing = stack.mysql_replica.missing(&stack.mysql).await.unwrap();
+    let missing = replica(stack).missing(&stack.mysql).await.unwrap();
     assert!(missing.is_some(), "nothing comes through a cut link");
     stack.heal().await.unwrap();
-    let mut replica = MySqlConnection::connect(&stack.mysql_replica.mysql.url())
+    let mut replica = MySqlConnection::connect(&replica(stack).mysql.url())
         .await
         .unwrap();
     let row = sqlx::query("SELECT id FROM t WHERE id = 7").fetch_optional(&mut replica);
@@ -121,7 +125,8 @@ async fn the_bus_runs_through_the_proxy(stack: &Stack) {
         for other in &stack.redis.nodes {
             let announced = format!(
                 "127.0.0.1:{}@{}",
-                other.announced_port, other.announced_bus_port
+                other.announced.port(),
+                other.announced_bus_port
             );
             assert!(table.contains(&announced), "no {announced} in {table}");
         }
@@ -150,7 +155,8 @@ async fn a_node_has_links_of_its_own(stack: &Stack) {
         stack.service_variables(0).await.unwrap(),
         "opened once"
     );
-    for link in stack.service_links(1).await.unwrap().names() {
+    let links = stack.links.proxies().await.unwrap().into_keys();
+    for link in links.filter(|link| link.starts_with("service-1-")) {
         stack.links.set_enabled(&link, false).await.unwrap();
     }
     assert!(
@@ -220,7 +226,7 @@ async fn the_way_past_the_proxy_is_seen(stack: &Stack) {
     let dial = |port: u16| format!("exec 3<>/dev/tcp/127.0.0.1/{port}; sleep 600 & wait");
     let proxied = stack.service_links(0).await.unwrap().mysql;
     let honest = run_script(stack, &dial(proxied)).await;
-    let past = run_script(stack, &dial(stack.mysql.port)).await;
+    let past = run_script(stack, &dial(stack.mysql.address().port())).await;
     let begun = Instant::now();
     let seen = loop {
         let seen = stack.bypasses();
@@ -293,7 +299,7 @@ async fn what_is_left_is_named(stack: &Stack) -> u32 {
         .unwrap();
     stack.heal().await.unwrap();
 
-    let replica = &stack.mysql_replica.mysql.server;
+    let replica = &replica(stack).mysql.server;
     replica.pause().await.unwrap();
     let said = told(&stack.leftovers().await).join("\n");
     assert!(said.contains("paused server mysql-replica"), "{said}");

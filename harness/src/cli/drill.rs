@@ -6,13 +6,13 @@ use clap::{Args, Subcommand};
 
 use super::exit::Exit;
 use super::session::{self, Session};
+use super::setting::SettingArgs;
 use crate::check::Verdict;
 use crate::drill::fit::Fit;
 use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
 use crate::drill::resolve::{Choices, load_plan};
 use crate::drill::{catalogue, run};
-use crate::environment::Setting;
 
 #[derive(Debug, Subcommand)]
 pub enum DrillCommand {
@@ -55,7 +55,7 @@ pub struct RunArgs {
     #[arg(long, default_value = "results")]
     results: PathBuf,
     #[command(flatten)]
-    setting: Setting,
+    setting: SettingArgs,
 }
 
 impl RunArgs {
@@ -118,17 +118,15 @@ fn drill_word(file: &Path) -> String {
 }
 
 async fn run_all(args: &RunArgs) -> Exit {
-    let plans = match plans(args) {
-        Ok(plans) => plans,
-        Err(exit) => return exit,
-    };
-    if let Err(exit) = session::accept(&plans, args.setting) {
-        return exit;
-    }
-    let session = match Session::start(&args.results, args.setting, args.fit()).await {
-        Ok(session) => session,
-        Err(exit) => return exit,
-    };
+    run_plans(args).await.unwrap_or_else(|exit| exit)
+}
+
+/// # Errors
+/// The exit code, when nothing was run.
+async fn run_plans(args: &RunArgs) -> Result<Exit, Exit> {
+    let (plans, setting) = (plans(args)?, args.setting.read()?);
+    session::accept(&plans, &setting)?;
+    let session = Session::start(&args.results, setting, args.fit()).await?;
     let mut worst = Verdict::Pass;
     let (mut broken, mut last) = (None, None);
     for plan in &plans {
@@ -148,10 +146,10 @@ async fn run_all(args: &RunArgs) -> Exit {
         }
     }
     let end = session.stop(last).await;
-    end.or(match broken {
+    Ok(end.or(match broken {
         Some(exit) if worst != Verdict::Fail => exit,
         _ => worst.into(),
-    })
+    }))
 }
 
 fn list(drills: &Path) -> Exit {

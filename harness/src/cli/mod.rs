@@ -4,6 +4,7 @@
 mod check;
 pub mod clean;
 mod drill;
+pub mod endpoints;
 mod exit;
 mod fault;
 mod left_behind;
@@ -12,15 +13,18 @@ mod prove;
 mod proxy;
 mod ps;
 mod session;
+mod setting;
 mod stop_word;
 mod terminal;
 pub mod up;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
-use crate::environment::Setting;
-
 pub use exit::Exit;
+
+use setting::SettingArgs;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 pass, 1 fail, 2 inconclusive (the run was not a valid test), 64 usage or a wrong drill
@@ -54,9 +58,12 @@ enum Command {
     Up {
         /// Folder that keeps the servers' logs.
         #[arg(long, default_value = "results/stack-logs")]
-        logs: std::path::PathBuf,
+        logs: PathBuf,
+        /// Write an endpoints file here, with which another flashdrill can attach to the stack.
+        #[arg(long, value_name = "FILE")]
+        write_endpoints: Option<PathBuf>,
         #[command(flatten)]
-        setting: Setting,
+        setting: SettingArgs,
     },
     /// List what can be broken; break and heal a stack that `up` keeps.
     #[command(subcommand)]
@@ -111,9 +118,15 @@ async fn dispatch(command: Command) -> Exit {
         Command::Check(args) => check::run(&args),
         Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
-        Command::Up { logs, setting } => match up::run(logs, setting).await {
-            Ok(exit) => exit,
-            Err(error) => Exit::unavailable(&error),
+        Command::Up {
+            logs,
+            write_endpoints,
+            setting,
+        } => match setting.read() {
+            Ok(setting) => up::run(logs, write_endpoints.as_deref(), setting)
+                .await
+                .unwrap_or_else(|error| Exit::unavailable(&error)),
+            Err(exit) => exit,
         },
         Command::Fault(command) => fault::run(command).await,
         Command::Proxy(args) => proxy::run(args).await,

@@ -6,10 +6,10 @@ use clap::Args as ClapArgs;
 
 use super::exit::Exit;
 use super::session::{self, Session};
+use super::setting::SettingArgs;
 use crate::drill::catalogue;
 use crate::drill::fit::Fit;
-use crate::environment::Setting;
-use crate::prove::{self, Order};
+use crate::prove::{self, Job, Order};
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
@@ -31,49 +31,47 @@ pub struct Args {
     #[arg(long, default_value = "results")]
     results: PathBuf,
     #[command(flatten)]
-    setting: Setting,
+    setting: SettingArgs,
 }
 
 pub async fn run(args: Args) -> Exit {
-    let files = if args.drills.is_empty() {
-        catalogue::all(&args.folder)
-    } else {
-        Ok(args
-            .drills
-            .iter()
-            .map(|word| catalogue::find(&args.folder, word))
-            .collect())
-    };
-    let files = match files {
-        Ok(files) => files,
-        Err(error) => {
-            return Exit::usage(&format!("cannot read {}: {error}", args.folder.display()));
-        }
-    };
-    let order = Order {
-        mutants: args.mutants,
-        short: args.short,
-        seed: args.seed,
-    };
-    let jobs = match prove::jobs(&files, &order) {
-        Ok(jobs) => jobs,
-        Err(error) => return Exit::usage(&error),
-    };
-    if let Err(exit) = session::accept(jobs.iter().map(|job| &job.plan), args.setting) {
-        return exit;
-    }
-    let session = match Session::start(&args.results, args.setting, Fit::AsWritten).await {
-        Ok(session) => session,
-        Err(exit) => return exit,
-    };
+    prove(args).await.unwrap_or_else(|exit| exit)
+}
+
+/// # Errors
+/// The exit code, when nothing was run.
+async fn prove(args: Args) -> Result<Exit, Exit> {
+    let setting = args.setting.read()?;
+    let jobs = jobs(&args)?;
+    session::accept(jobs.iter().map(|job| &job.plan), &setting)?;
+    let session = Session::start(&args.results, setting, Fit::AsWritten).await?;
     let matrix = prove::run(&session.stack, jobs, &session.bench).await;
     let last = matrix.as_ref().ok().and_then(|matrix| matrix.rows.last());
     let end = session.stop(last.map(|row| row.run.as_str())).await;
-    match matrix {
+    Ok(match matrix {
         Ok(matrix) => {
             println!("{}", matrix.table());
             end.or(matrix.verdict().into())
         }
         Err(error) => Exit::of_run_error(&error),
-    }
+    })
+}
+
+fn jobs(args: &Args) -> Result<Vec<Job>, Exit> {
+    let files = if args.drills.is_empty() {
+        catalogue::all(&args.folder).map_err(|error| {
+            Exit::usage(&format!("cannot read {}: {error}", args.folder.display()))
+        })?
+    } else {
+        let words = args.drills.iter();
+        words
+            .map(|word| catalogue::find(&args.folder, word))
+            .collect()
+    };
+    let order = Order {
+        mutants: args.mutants.clone(),
+        short: args.short,
+        seed: args.seed,
+    };
+    prove::jobs(&files, &order).map_err(|error| Exit::usage(&error))
 }

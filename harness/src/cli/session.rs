@@ -14,10 +14,9 @@ use crate::drill::folder::RunFolder;
 use crate::drill::narrate::Narrate;
 use crate::drill::plan::Plan;
 use crate::drill::run::Bench;
-use crate::environment::{Setting, Stack, StackOptions};
-use crate::faults::{self, Need};
+use crate::environment::{EnvironmentError, Setting, Stack, StackOptions};
+use crate::faults::{self, Grounds};
 use crate::journeys::leave_ctrl_c_alone;
-use crate::proxy::ProxyKind;
 
 pub struct Session {
     pub stack: Arc<Stack>,
@@ -72,10 +71,21 @@ impl Session {
 
     /// Takes the stack down and looks whether anything is left, which fails `last_run`: its name.
     pub async fn stop(self, last_run: Option<&str>) -> Exit {
+        let handed_back = match last_run {
+            Some(_) => self.stack.hand_back().await,
+            None => Ok(()),
+        };
         self.stack.stop().await;
         // With it goes the proxy, whose listeners would be found otherwise.
         drop(self.stack);
         let (exit, found) = left_behind::look().await;
+        let exit = match handed_back {
+            Ok(()) => exit,
+            Err(error) => {
+                eprintln!("flashdrill: left behind: the run's data: {error}");
+                exit.or(Exit::Fail)
+            }
+        };
         let Some(run) = last_run else { return exit };
         let folder = RunFolder::open(&self.bench.results.join(run));
         match clean_room::after_stop(folder, found) {
@@ -85,30 +95,32 @@ impl Session {
     }
 }
 
-/// Refuses drills whose faults need what there is not in this setting, before anything starts.
+/// Refuses drills that this setting cannot or must not have, before anything starts.
 ///
 /// # Errors
-/// The exit code, after every such fault was named.
-pub fn accept<'p>(plans: impl IntoIterator<Item = &'p Plan>, setting: Setting) -> Result<(), Exit> {
+/// The exit code, after everything that stands against them was named.
+pub fn accept<'p>(
+    plans: impl IntoIterator<Item = &'p Plan>,
+    setting: &Setting,
+) -> Result<(), Exit> {
     let mut refused = None;
+    if let Some(theirs) = setting.endpoints()
+        && !theirs.may_reset
+    {
+        let refusal = EnvironmentError::MayNotReset(theirs.file.clone());
+        refused = Some(Exit::unavailable(&refusal));
+    }
     for plan in plans {
-        let nodes = plan.service_nodes as usize;
-        for unmet in faults::unmet(&plan.faults, nodes, |need| has(setting, plan, need)) {
+        let grounds = Grounds {
+            setting,
+            target: &plan.target,
+            service_nodes: plan.service_nodes as usize,
+        };
+        for unmet in faults::unmet(&plan.faults, grounds) {
             refused = Some(Exit::unavailable(&format!("{}: {unmet}", plan.drill)));
         }
     }
     refused.map_or(Ok(()), Err)
-}
-
-/// What the environment of a session and the plan's target offer to faults.
-fn has(setting: Setting, plan: &Plan, need: Need) -> bool {
-    match need {
-        Need::OwnServers => true,
-        Need::BuiltInProxy => setting.proxy() == ProxyKind::BuiltIn,
-        Need::Failpoints => !plan.target.start.failpoint_command.is_empty(),
-        Need::Root => nix::unistd::geteuid().is_root(),
-        Need::Mounts => setting.can_mount(),
-    }
 }
 
 /// Asks the running drill to end, at every signal.

@@ -1,10 +1,12 @@
 //! `flashdrill up`: keeps a stack up to be broken by hand, until Ctrl-C.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::endpoints;
 use super::exit::Exit;
 use super::left_behind;
 use super::stop_word::StopWord;
@@ -13,11 +15,15 @@ use crate::live::{self, Board, Control};
 use crate::target::Target;
 use crate::target::template::Variables;
 
-/// Starts a stack, prints its addresses, and stops it at Ctrl-C or SIGTERM.
+/// Starts a stack, prints its addresses, writes them to `write_endpoints`, and stops it at Ctrl-C or SIGTERM.
 ///
 /// # Errors
-/// The stack did not start.
-pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<Exit, EnvironmentError> {
+/// The stack did not start, or the file cannot be written.
+pub async fn run(
+    keep_logs_in: PathBuf,
+    write_endpoints: Option<&Path>,
+    setting: Setting,
+) -> Result<Exit, EnvironmentError> {
     let progress = Arc::new(|line: &str| eprintln!("{line}"));
     let options = StackOptions {
         name: "up".to_owned(),
@@ -32,6 +38,11 @@ pub async fn run(keep_logs_in: PathBuf, setting: Setting) -> Result<Exit, Enviro
         started = Stack::start(&options) => started?,
     };
     let variables = stack.service_variables(0).await?;
+    if let Some(file) = write_endpoints {
+        let written = fs::write(file, endpoints::describe(&stack));
+        let step = format!("writing {}", file.display());
+        written.map_err(|error| EnvironmentError::step("up", &step, error))?;
+    }
     println!("{}", describe(&stack, &variables));
     let stack = Arc::new(stack);
     let control = Arc::new(Control {
@@ -78,7 +89,7 @@ fn describe(stack: &Stack, variables: &Variables) -> String {
             node.server.pid()
         );
     }
-    for server in [&stack.mysql, &stack.mysql_replica.mysql] {
+    for server in stack.mysqls() {
         let _ = writeln!(text, "  {:<20}{}", server.name(), server.url());
     }
     let _ = writeln!(

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folder below the drills that holds target files.
-const TARGETS: &str = "targets";
+/// Folders below the drills that hold other files.
+const OTHERS: [&str; 2] = ["targets", "endpoints"];
 
 /// Drill files below `folder`, sorted by name.
 ///
@@ -13,7 +13,7 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != TARGETS) {
+        if path.is_dir() && !OTHERS.iter().any(|other| path.ends_with(other)) {
             found.extend(all(&path)?);
         } else if path.extension().is_some_and(|ending| ending == "toml") {
             found.push(path);

@@ -73,6 +73,12 @@ pub enum EnvironmentError {
     },
     #[error("fault proxy: {0}")]
     Proxy(#[from] ProxyError),
+    #[error("{} endpoint(s) cannot be used:{}", .0.len(), lines(.0))]
+    Silent(Vec<EnvironmentError>),
+    #[error(
+        "{} does not allow to empty its stores: set `may_reset = true` there if they hold nothing that must stay", .0.display()
+    )]
+    MayNotReset(PathBuf),
     #[error("the stack is not empty after its reset: {0}")]
     NotEmpty(String),
     #[error("the stack has been stopped")]
@@ -103,6 +109,10 @@ fn missing_lines(missing: &[MissingProgram]) -> String {
         .iter()
         .map(|m| format!("\n  {} (Debian package {})", m.program, m.package))
         .collect()
+}
+
+fn lines(errors: &[EnvironmentError]) -> String {
+    errors.iter().map(|error| format!("\n  {error}")).collect()
 }
 
 fn jars_line(jars: Option<&Path>) -> String {

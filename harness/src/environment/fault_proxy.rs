@@ -10,7 +10,7 @@ use super::ports::free_port;
 use super::procfs;
 use super::readiness::wait_until;
 use super::server::{Program, Server, ServerSpec};
-use crate::proxy::{ProxyClient, ProxyKind, ProxyServer};
+use crate::proxy::{ProxyClient, ProxyKind, ProxyOptions, ProxyServer};
 
 /// Seed of the proxy's dice until a drill's faults bring their own.
 const SEED: u64 = 0;
@@ -32,7 +32,11 @@ impl FaultProxy {
         kind: ProxyKind,
     ) -> Result<Self, EnvironmentError> {
         match kind {
-            ProxyKind::BuiltIn => Ok(Self::BuiltIn(ProxyServer::start(0, SEED)?)),
+            ProxyKind::BuiltIn => Ok(Self::BuiltIn(ProxyServer::start_with(ProxyOptions {
+                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                seed: SEED,
+                allow: launcher.place.allowed(),
+            })?)),
             ProxyKind::Toxiproxy => super::with_fresh_ports(|| toxiproxy(launcher)).await,
         }
     }
@@ -72,7 +76,7 @@ impl FaultProxy {
                 let used = procfs::thread_cpu_ms(proxy.thread_id()).unwrap_or(0);
                 (used, used)
             }
-            Self::Toxiproxy { server, .. } => (server.cpu_ms(), 0),
+            Self::Toxiproxy { server, .. } => (server.cpu_ms().unwrap_or(0), 0),
         }
     }
 

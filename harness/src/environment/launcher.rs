@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread;
 
+use super::endpoints::Located;
 use super::engine::{Engine, Image};
 use super::error::EnvironmentError;
 use super::owner::{MARK, Owner};
@@ -25,6 +26,8 @@ const ROCKETMQ_HOME: &str = "/home/rocketmq/rocketmq-5.3.3";
 pub(crate) enum Place {
     Native(Programs),
     Containers(Engine),
+    /// Somewhere: somebody else runs them.
+    Attached(Located),
 }
 
 impl Place {
@@ -33,6 +36,14 @@ impl Place {
     pub fn native() -> Result<Self, EnvironmentError> {
         Ok(Self::Native(Programs::find()?))
     }
+
+    /// What links may lead to beyond loopback.
+    pub fn allowed(&self) -> Vec<String> {
+        match self {
+            Self::Native(_) | Self::Containers(_) => Vec::new(),
+            Self::Attached(located) => located.allowed(),
+        }
+    }
 }
 
 /// What a program is started from.
@@ -40,6 +51,8 @@ impl Place {
 pub(crate) enum Runnable<'l> {
     Program(&'l Path),
     Image(&'l Engine, &'l Image),
+    /// Nothing to start: it runs already.
+    Attached,
 }
 
 #[derive(Debug)]
@@ -89,6 +102,7 @@ impl Launcher {
         let programs = match (&self.place, program) {
             (_, Program::Path(path)) => return Ok(Runnable::Program(path)),
             (Place::Native(programs), _) => programs,
+            (Place::Attached(_), _) => return Ok(Runnable::Attached),
             (Place::Containers(engine), _) => {
                 let image = engine.image(program);
                 let image = image.expect("the engine was asked for the images of all servers");
@@ -117,14 +131,13 @@ impl Launcher {
 
     /// The folder of RocketMQ's jars, where its program runs.
     pub fn rocketmq_jars(&self) -> PathBuf {
-        match &self.place {
-            Place::Native(programs) => programs.rocketmq_jars.clone(),
-            Place::Containers(engine) => {
-                let image = engine.image(&Program::Java);
-                let home = image.and_then(|image| image.variable("ROCKETMQ_HOME"));
-                Path::new(home.unwrap_or(ROCKETMQ_HOME)).join("lib")
-            }
-        }
+        let image = match &self.place {
+            Place::Native(programs) => return programs.rocketmq_jars.clone(),
+            Place::Containers(engine) => engine.image(&Program::Java),
+            Place::Attached(_) => None,
+        };
+        let home = image.and_then(|image| image.variable("ROCKETMQ_HOME"));
+        Path::new(home.unwrap_or(ROCKETMQ_HOME)).join("lib")
     }
 
     /// A command that dies with this process, where `setpriv` can arrange that.

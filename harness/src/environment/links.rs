@@ -3,9 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::error::EnvironmentError;
-use super::mysql::Mysql;
 use super::ports::free_port;
-use super::redis_cluster::{self, RedisCluster};
+use super::redis_cluster;
 use super::stack::Stack;
 use crate::proxy::ProxyKind;
 use crate::proxy::client::{LinkRequest, ProxyClient};
@@ -54,20 +53,53 @@ pub fn service_broker(node: usize) -> String {
     format!("service-{node}-broker")
 }
 
-/// Every link of a stack with so many service nodes.
-pub fn names(service_nodes: usize, proxy: ProxyKind) -> Vec<String> {
-    let single = [ROCKETMQ_BROKER, MYSQL_REPLICATION].map(str::to_owned);
-    let redis =
-        (0..redis_cluster::NODES).flat_map(|index| [redis_replication(index), redis_bus(index)]);
-    let services = (0..service_nodes).flat_map(|node| service(node, proxy));
-    single.into_iter().chain(redis).chain(services).collect()
+/// The servers of a stack, as far as links lead to them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    pub redis_nodes: usize,
+    pub has_replica: bool,
+    /// The servers are ours, and reach each other through links; others know nothing of our proxy.
+    pub is_ours: bool,
+    pub proxy: ProxyKind,
 }
 
-fn service(node: usize, proxy: ProxyKind) -> Vec<String> {
-    let redis = (0..redis_cluster::NODES).map(|index| service_redis(node, index));
-    let others = [service_mysql, service_replica, service_namesrv].map(|name| name(node));
-    let broker = (proxy == ProxyKind::BuiltIn).then(|| service_broker(node));
-    redis.chain(others).chain(broker).collect()
+impl Layout {
+    /// Of a stack that flashdrill brings up, with all the links there can be.
+    pub const OURS: Self = Self {
+        redis_nodes: redis_cluster::NODES,
+        has_replica: true,
+        is_ours: true,
+        proxy: ProxyKind::BuiltIn,
+    };
+
+    /// Every link, with so many service nodes.
+    pub fn names(self, service_nodes: usize) -> Vec<String> {
+        let services = (0..service_nodes).flat_map(|node| self.service(node));
+        let broker = [ROCKETMQ_BROKER.to_owned()].into_iter();
+        broker.chain(self.between()).chain(services).collect()
+    }
+
+    /// Those between the servers.
+    fn between(self) -> Vec<String> {
+        if !self.is_ours {
+            return Vec::new();
+        }
+        let redis =
+            (0..self.redis_nodes).flat_map(|index| [redis_replication(index), redis_bus(index)]);
+        [MYSQL_REPLICATION.to_owned()]
+            .into_iter()
+            .chain(redis)
+            .collect()
+    }
+
+    /// One service node's.
+    fn service(self, node: usize) -> Vec<String> {
+        let redis = (0..self.redis_nodes).map(|index| service_redis(node, index));
+        let replica = self.has_replica.then(|| service_replica(node));
+        let broker = (self.proxy == ProxyKind::BuiltIn).then(|| service_broker(node));
+        let others = [service_mysql(node), service_namesrv(node)];
+        redis.chain(replica).chain(others).chain(broker).collect()
+    }
 }
 
 /// One service node's own links, so that it can be cut off from a server that the others still reach.
@@ -77,7 +109,7 @@ pub struct ServiceLinks {
     /// Ports of the listeners, by index of the Redis node.
     pub redis: Vec<u16>,
     pub mysql: u16,
-    pub replica: u16,
+    pub replica: Option<u16>,
     pub namesrv: u16,
     /// None: the node shares [`ROCKETMQ_BROKER`] with the others.
     pub broker: Option<u16>,
@@ -91,40 +123,39 @@ impl ServiceLinks {
             let name = service_redis(node, server.index);
             redis.push(open(proxy, &name, server.address()).await?);
         }
-        let (mysql, replica) = (&stack.mysql, &stack.mysql_replica.mysql);
+        let replica = match &stack.mysql_replica {
+            Some(replica) => {
+                let address = replica.mysql.address();
+                Some(open(proxy, &service_replica(node), address).await?)
+            }
+            None => None,
+        };
         let (broker, namesrv) = open_to_rocketmq(stack, node).await?;
         Ok(Self {
             node,
             redis,
-            mysql: open(proxy, &service_mysql(node), mysql.address()).await?,
-            replica: open(proxy, &service_replica(node), replica.address()).await?,
+            mysql: open(proxy, &service_mysql(node), stack.mysql.address()).await?,
+            replica,
             namesrv,
             broker,
         })
     }
 
-    /// Names of the links.
-    pub fn names(&self) -> Vec<String> {
-        let proxy = self
-            .broker
-            .map_or(ProxyKind::Toxiproxy, |_| ProxyKind::BuiltIn);
-        service(self.node, proxy)
-    }
-
     /// What the node is told of its servers.
-    pub(super) fn variables(&self, redis: &RedisCluster) -> Variables {
+    pub(super) fn variables(&self, stack: &Stack) -> Variables {
         let seeds = self.redis.iter().map(|port| local(*port));
-        let map = redis.nodes.iter().zip(&self.redis);
-        let map =
-            map.map(|(node, port)| format!("{}={}", local(node.announced_port), local(*port)));
-        let pairs = [
+        let map = stack.redis.nodes.iter().zip(&self.redis);
+        let map = map.map(|(node, port)| format!("{}={}", node.announced, local(*port)));
+        let mut pairs = vec![
             ("node", self.node.to_string()),
-            ("mysql_url", Mysql::service_url(self.mysql)),
-            ("mysql_replica_url", Mysql::service_url(self.replica)),
+            ("mysql_url", stack.mysql.service_url(self.mysql)),
             ("redis_seeds", seeds.collect::<Vec<_>>().join(",")),
             ("redis_address_map", map.collect::<Vec<_>>().join(",")),
             ("rocketmq_namesrv", local(self.namesrv)),
         ];
+        if let (Some(replica), Some(port)) = (&stack.mysql_replica, self.replica) {
+            pairs.push(("mysql_replica_url", replica.mysql.service_url(port)));
+        }
         let named = |(name, value): (&str, String)| (name.to_owned(), value);
         pairs.into_iter().map(named).collect()
     }
@@ -139,9 +170,8 @@ async fn open_to_rocketmq(
     let (broker, rewrites) = match stack.proxy_kind() {
         ProxyKind::Toxiproxy => (None, Rewrites::default()),
         ProxyKind::BuiltIn => {
-            let advertised = rocketmq.advertised();
-            let port = open(proxy, &service_broker(node), advertised).await?;
-            let rewrites = Rewrites::of(&advertised.to_string(), &local(port));
+            let port = open(proxy, &service_broker(node), rocketmq.broker_link).await?;
+            let rewrites = Rewrites::of(&rocketmq.advertised.to_string(), &local(port));
             (Some(port), rewrites)
         }
     };

@@ -6,7 +6,9 @@
 
 mod bypass;
 mod clean_room;
+mod components;
 mod config;
+mod endpoints;
 mod engine;
 mod error;
 mod fault_proxy;
@@ -32,6 +34,7 @@ pub(crate) mod volume;
 mod write_limit;
 
 pub use clean_room::{CleanRoom, Leftover, LeftoverKind, scan_machine};
+pub use endpoints::{DatabaseUrl, Endpoints, HostPort, MysqlEndpoints};
 pub use error::{EnvironmentError, MissingProgram};
 pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};
 pub use ports::free_port;

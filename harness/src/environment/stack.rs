@@ -12,11 +12,12 @@ use futures_util::future::join_all;
 
 use super::bypass::BypassWatch;
 use super::clean_room::{self, Settings};
+use super::components::Components;
 use super::error::EnvironmentError;
 use super::fault_proxy::FaultProxy;
 use super::launcher::{Launcher, Place};
 use super::links::ServiceLinks;
-use super::mysql::{self, Mysql, MysqlReplica};
+use super::mysql::{Mysql, MysqlReplica};
 use super::redis_cluster::RedisCluster;
 use super::rocketmq::RocketMq;
 use super::server::Server;
@@ -63,11 +64,13 @@ pub struct Stack {
     // Servers before the launcher: their folder goes last.
     pub redis: RedisCluster,
     pub mysql: Mysql,
-    pub mysql_replica: MysqlReplica,
+    /// None: a stack of somebody else's that has none.
+    pub mysql_replica: Option<MysqlReplica>,
     pub rocketmq: RocketMq,
     /// Faults are put on the links through this.
     pub links: ProxyClient,
     proxy: FaultProxy,
+    setting: Setting,
     versions: BTreeMap<String, String>,
     /// As they were when it came up.
     settings: Settings,
@@ -78,11 +81,12 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Starts everything in parallel, behind the fault proxy; ready and empty when it returns.
+    /// Starts everything in parallel, behind the fault proxy; ready and empty when it returns. Servers that somebody
+    /// else runs are found instead, and left as they are.
     ///
     /// # Errors
     /// Missing programs or images (all at once), no engine, a server that died or was not ready in time (with the end
-    /// of its log). Nothing is left running then.
+    /// of its log), endpoints that do not answer (all at once). Nothing is left running then.
     pub async fn start(options: &StackOptions) -> Result<Self, EnvironmentError> {
         let say = |line: &str| (options.progress)(line);
         let swept = sweep::sweep().await;
@@ -97,21 +101,13 @@ impl Stack {
         let proxy = FaultProxy::start(&launcher, options.setting.proxy()).await?;
         launcher.folder.record_proxy(proxy.address())?;
         let links = proxy.client();
-        say("starting Redis Cluster, RocketMQ and MySQL");
-        let (redis, (mysql, mysql_replica), rocketmq) = tokio::try_join!(
-            told(say, "Redis Cluster", RedisCluster::start(&launcher, &links)),
-            told(
-                say,
-                "MySQL with its replica",
-                mysql::start(&launcher, &links)
-            ),
-            told(say, "RocketMQ", RocketMq::start(&launcher, &links)),
-        )?;
+        let components = Components::ready(&launcher, &links, say).await?;
         let mut stack = Self {
-            redis,
-            mysql,
-            mysql_replica,
-            rocketmq,
+            redis: components.redis,
+            mysql: components.mysql,
+            mysql_replica: components.mysql_replica,
+            rocketmq: components.rocketmq,
+            setting: options.setting.clone(),
             links,
             proxy,
             versions: BTreeMap::new(),
@@ -152,7 +148,7 @@ impl Stack {
     /// As of [`Self::service_links`].
     pub async fn service_variables(&self, node: usize) -> Result<Variables, EnvironmentError> {
         let mut variables = self.variables();
-        variables.extend(self.service_links(node).await?.variables(&self.redis));
+        variables.extend(self.service_links(node).await?.variables(self));
         Ok(variables)
     }
 
@@ -162,7 +158,10 @@ impl Stack {
     /// A server that does not come back.
     pub async fn heal(&self) -> Result<(), EnvironmentError> {
         self.revive().await?;
-        self.mysql_replica.wait_in_step(&self.mysql).await
+        match &self.mysql_replica {
+            Some(replica) => replica.wait_in_step(&self.mysql).await,
+            None => Ok(()),
+        }
     }
 
     /// All of [`Stack::heal`] but the MySQL replica's copy, which may be past healing.
@@ -174,25 +173,35 @@ impl Stack {
         tokio::try_join!(
             self.redis.revive(),
             self.mysql.revive(),
-            self.mysql_replica.revive(),
+            self.revive_replica(),
             self.rocketmq.revive()
         )?;
         self.redis.wait_healthy().await
+    }
+
+    async fn revive_replica(&self) -> Result<(), EnvironmentError> {
+        match &self.mysql_replica {
+            Some(replica) => replica.revive().await,
+            None => Ok(()),
+        }
     }
 
     /// Back to the state after the start: healed, and both stores empty, which is verified. Topics
     /// stay on the broker; a run uses its own.
     ///
     /// # Errors
-    /// A server that does not come back, or a store that is not empty.
+    /// A server that does not come back, or a store that is not empty; stores of somebody else's that must not be
+    /// emptied.
     pub async fn reset(&self) -> Result<(), EnvironmentError> {
+        if let Some(theirs) = self.setting.endpoints()
+            && !theirs.may_reset
+        {
+            return Err(EnvironmentError::MayNotReset(theirs.file.clone()));
+        }
         self.revive().await?;
         tokio::try_join!(self.redis.flush(), self.empty_mysql())?;
-        let (keys, tables, copies) = tokio::try_join!(
-            self.redis.keys(),
-            self.mysql.tables(),
-            self.mysql_replica.mysql.tables()
-        )?;
+        let (keys, tables, copies) =
+            tokio::try_join!(self.redis.keys(), self.mysql.tables(), self.copies())?;
         if keys > 0 || tables > 0 || copies > 0 {
             let left = format!(
                 "{keys} Redis keys, {tables} tables, {copies} on the replica; does a service still run?"
@@ -202,9 +211,36 @@ impl Stack {
         Ok(())
     }
 
+    /// Leaves nothing of the runs in stores that somebody else keeps; ours go with the stack.
+    ///
+    /// # Errors
+    /// As of [`Self::reset`].
+    pub async fn hand_back(&self) -> Result<(), EnvironmentError> {
+        match self.setting.endpoints() {
+            Some(_) => self.reset().await,
+            None => Ok(()),
+        }
+    }
+
     async fn empty_mysql(&self) -> Result<(), EnvironmentError> {
         self.mysql.recreate_database().await?;
-        self.mysql_replica.begin_anew(&self.mysql).await
+        match &self.mysql_replica {
+            Some(replica) => replica.begin_anew(&self.mysql).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Tables on the replica.
+    async fn copies(&self) -> Result<i64, EnvironmentError> {
+        match &self.mysql_replica {
+            Some(replica) => replica.mysql.tables().await,
+            None => Ok(0),
+        }
+    }
+
+    /// What it was started with.
+    pub fn setting(&self) -> &Setting {
+        &self.setting
     }
 
     /// Product and version of every server, as they say themselves, and the environment they run in.
@@ -216,21 +252,32 @@ impl Stack {
         &self.settings
     }
 
-    /// Where the servers really listen, by name: nobody but the proxy and the observers should go there.
+    /// Primary and replica.
+    pub fn mysqls(&self) -> impl Iterator<Item = &Mysql> {
+        let replica = self.mysql_replica.as_ref();
+        [&self.mysql]
+            .into_iter()
+            .chain(replica.map(|one| &one.mysql))
+    }
+
+    /// Where the servers are found past the proxy, by name: nobody but the proxy and the observers should go there.
     pub fn direct_addresses(&self) -> BTreeMap<SocketAddr, String> {
-        let nodes = self.redis.nodes.iter();
-        let redis = nodes.map(|node| (node.address(), node.name().to_owned()));
-        let mysql = [&self.mysql, &self.mysql_replica.mysql]
-            .map(|server| (server.address(), server.name().to_owned()));
+        let (nodes, rocketmq) = (&self.redis.nodes, &self.rocketmq);
+        let redis = nodes.iter().map(|node| (&node.server, node.direct.clone()));
+        let mysql = self.mysqls().map(|one| (&one.server, vec![one.address()]));
+        let name_server = vec![rocketmq.name_server_address];
         let rocketmq = [
-            (
-                &self.rocketmq.name_server_address,
-                &self.rocketmq.name_server,
-            ),
-            (&self.rocketmq.broker_address, &self.rocketmq.broker),
-        ]
-        .map(|(address, server)| (*address, server.component().to_owned()));
-        redis.chain(mysql).chain(rocketmq).collect()
+            (&rocketmq.name_server, name_server),
+            (&rocketmq.broker, rocketmq.broker_direct.clone()),
+        ];
+        let all = redis.chain(mysql).chain(rocketmq);
+        all.flat_map(|(server, addresses)| {
+            let name = server.component().to_owned();
+            addresses
+                .into_iter()
+                .map(move |address| (address, name.clone()))
+        })
+        .collect()
     }
 
     /// What the services' nodes are connected to past the fault proxy, in words.
@@ -241,20 +288,12 @@ impl Stack {
     }
 
     async fn read_versions(&self) -> Result<BTreeMap<String, String>, EnvironmentError> {
-        let (redis, mysql, replica, rocketmq) = tokio::try_join!(
-            self.redis.version(),
-            self.mysql.version(),
-            self.mysql_replica.mysql.version(),
-            self.rocketmq.version()
-        )?;
+        let (redis, rocketmq) = tokio::try_join!(self.redis.version(), self.rocketmq.version())?;
         let proxy = self.proxy.version().await?;
-        let mut pairs = vec![
-            ("redis", redis),
-            ("mysql", mysql),
-            ("mysql-replica", replica),
-            ("rocketmq", rocketmq),
-            ("proxy", proxy),
-        ];
+        let mut pairs = vec![("redis", redis), ("rocketmq", rocketmq), ("proxy", proxy)];
+        for mysql in self.mysqls() {
+            pairs.push((mysql.name(), mysql.version().await?));
+        }
         match &self.launcher.place {
             Place::Native(programs) => {
                 pairs.push(("environment", "native processes".to_owned()));
@@ -267,6 +306,10 @@ impl Stack {
                 ));
                 pairs.push(("images", engine.image_names()));
             }
+            Place::Attached(located) => {
+                let file = located.endpoints.file.display();
+                pairs.push(("environment", format!("attached, {file}")));
+            }
         }
         Ok(pairs
             .into_iter()
@@ -274,35 +317,21 @@ impl Stack {
             .collect())
     }
 
-    /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `mysql-replica`,
-    /// `rocketmq-namesrv`, `rocketmq-broker`, `service`, `proxy`, and `harness` (this process without the proxy).
+    /// CPU time used so far, milliseconds: `redis` (all nodes), `mysql`, `mysql-replica`, `rocketmq-namesrv`,
+    /// `rocketmq-broker`, `service` (all nodes), `proxy`, and `harness` (this process without the proxy). Of servers
+    /// that somebody else runs it is not known.
     pub fn cpu_ms(&self) -> BTreeMap<String, u64> {
-        let (proxy, within_us) = self.proxy.cpu_ms();
+        let mut sums = BTreeMap::new();
+        for server in self.servers() {
+            if let Some(used) = server.cpu_ms() {
+                *sums.entry(role(server.component()).to_owned()).or_default() += used;
+            }
+        }
+        let (proxy, within) = self.proxy.cpu_ms();
         let whole = procfs::cpu_ms(std::process::id()).unwrap_or(0);
-        let pairs = [
-            (
-                "redis",
-                self.redis
-                    .nodes
-                    .iter()
-                    .map(|node| node.server.cpu_ms())
-                    .sum(),
-            ),
-            ("mysql", self.mysql.server.cpu_ms()),
-            ("mysql-replica", self.mysql_replica.mysql.server.cpu_ms()),
-            ("rocketmq-namesrv", self.rocketmq.name_server.cpu_ms()),
-            ("rocketmq-broker", self.rocketmq.broker.cpu_ms()),
-            (
-                "service",
-                self.services().iter().map(|service| service.cpu_ms()).sum(),
-            ),
-            ("proxy", proxy),
-            ("harness", whole.saturating_sub(within_us)),
-        ];
-        pairs
-            .into_iter()
-            .map(|(name, ms)| (name.to_owned(), ms))
-            .collect()
+        sums.insert("proxy".to_owned(), proxy);
+        sums.insert("harness".to_owned(), whole.saturating_sub(within));
+        sums
     }
 
     pub(super) fn proxy_kind(&self) -> ProxyKind {
@@ -331,13 +360,9 @@ impl Stack {
     /// All servers of the stack and the services beside it.
     pub fn servers(&self) -> Vec<Arc<Server>> {
         let nodes = self.redis.nodes.iter().map(|node| &node.server);
-        let others = [
-            &self.mysql.server,
-            &self.mysql_replica.mysql.server,
-            &self.rocketmq.broker,
-            &self.rocketmq.name_server,
-        ];
-        let stack = nodes.chain(others).cloned();
+        let mysql = self.mysqls().map(|mysql| &mysql.server);
+        let rocketmq = [&self.rocketmq.broker, &self.rocketmq.name_server];
+        let stack = nodes.chain(mysql).chain(rocketmq).cloned();
         self.services().into_iter().chain(stack).collect()
     }
 
@@ -377,19 +402,12 @@ impl Stack {
     }
 }
 
-/// Says when a part is ready.
-async fn told<T>(
-    say: impl Fn(&str),
-    part: &str,
-    start: impl Future<Output = Result<T, EnvironmentError>>,
-) -> Result<T, EnvironmentError> {
-    let begun = std::time::Instant::now();
-    let started = start.await?;
-    say(&format!(
-        "{part} is ready after {:.1} s",
-        begun.elapsed().as_secs_f64()
-    ));
-    Ok(started)
+/// `redis` of `redis-3`.
+fn role(component: &str) -> &str {
+    match component.rsplit_once('-') {
+        Some((role, number)) if number.parse::<u32>().is_ok() => role,
+        _ => component,
+    }
 }
 
 /// `java -version` writes to standard error: `openjdk version "17.0.15" 2025-04-15`.

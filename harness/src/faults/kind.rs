@@ -1,5 +1,6 @@
 //! What every kind of fault is: its keys in a drill file, what it needs, and the steps it goes through.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::error::FaultError;
@@ -21,12 +22,15 @@ pub(crate) trait Described {
 }
 
 /// What a kind asks of the environment, so that a drill that cannot work is refused before anything starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     /// The built-in proxy: real Toxiproxy has no such toxic or cut point.
     BuiltInProxy,
     /// Servers that the harness has started, to be killed and paused.
     OwnServers,
+    /// Links, by a pattern: those between the servers are there only when the servers are ours.
+    Links(Cow<'static, str>),
+    MysqlReplica,
     /// A target file that says how: its `[start.failpoint]` or the like.
     Failpoints,
     /// Rights that an ordinary user has not.
@@ -35,11 +39,19 @@ pub enum Need {
     Mounts,
 }
 
+impl Need {
+    pub(crate) const fn links(pattern: &'static str) -> Self {
+        Self::Links(Cow::Borrowed(pattern))
+    }
+}
+
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BuiltInProxy => "the built-in proxy (--proxy built-in)",
             Self::OwnServers => "servers that flashdrill has started",
+            Self::Links(pattern) => return write!(f, "links that are called `{pattern}`"),
+            Self::MysqlReplica => "a replica of MySQL",
             Self::Failpoints => "a service with failpoints",
             Self::Root => "root",
             Self::Mounts => {

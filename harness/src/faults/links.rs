@@ -39,6 +39,10 @@ impl Links {
         Ok(Self(patterns))
     }
 
+    pub(super) fn patterns(&self) -> &[String] {
+        &self.0
+    }
+
     /// The first pattern that matches none of `there_are`.
     pub fn idle(&self, there_are: &[String]) -> Option<&str> {
         let matches_none = |pattern: &&String| !there_are.iter().any(|name| matches(pattern, name));
@@ -63,7 +67,7 @@ impl Links {
 }
 
 /// Whether `name` is what `pattern` says, `*` standing for any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {

@@ -74,7 +74,8 @@ async fn ask(site: Site<'_>, server: &Server) -> Result<(), String> {
     match server.component() {
         "mysql" => stack.mysql.version().await.map(drop).map_err(in_words),
         "mysql-replica" => {
-            let version = stack.mysql_replica.mysql.version().await;
+            let replica = site.mysql_replica().map_err(|error| error.to_string())?;
+            let version = replica.mysql.version().await;
             version.map(drop).map_err(in_words)
         }
         "rocketmq-namesrv" => stack.rocketmq.name_server_serves().await,
@@ -104,7 +105,7 @@ pub(super) async fn serves(site: Site<'_>, server: &Server) -> Result<(), FaultE
     answers.map_err(|silence| FaultError::missing(format!("{}: {silence}", server.component())))?;
     let stack = site.stack;
     let missing = match server.component() {
-        "mysql-replica" => stack.mysql_replica.missing(&stack.mysql).await?,
+        "mysql-replica" => site.mysql_replica()?.missing(&stack.mysql).await?,
         name if name.starts_with("redis-") => stack.redis.missing().await?,
         // The broker registers itself anew.
         "rocketmq-namesrv" => stack.rocketmq.broker_serves().await.err(),

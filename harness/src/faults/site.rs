@@ -7,7 +7,7 @@ use super::error::FaultError;
 use super::sku_command::SkuCommand;
 use crate::drill::plan::Sku;
 use crate::drill::range::Count;
-use crate::environment::{RedisNode, Server, Stack};
+use crate::environment::{MysqlReplica, RedisNode, Server, Stack};
 use crate::target::Target;
 use crate::target::template::{Variables, fill};
 
@@ -93,6 +93,13 @@ impl<'s> Site<'s> {
         }
         let missing = format!("{} has no replica", primary.name());
         Err(FaultError::missing(missing))
+    }
+
+    /// # Errors
+    /// The stack has none.
+    pub(super) fn mysql_replica(self) -> Result<&'s MysqlReplica, FaultError> {
+        let replica = self.stack.mysql_replica.as_ref();
+        replica.ok_or_else(|| FaultError::missing("MySQL has no replica"))
     }
 
     /// Every node is up, and every replica in sync; the error says what is missing.

@@ -21,7 +21,7 @@ use crate::drill::file::FaultSection;
 use crate::drill::plan::Sku;
 use crate::drill::problems::Problems;
 use crate::environment::Stack;
-use crate::faults::{self, FaultEvent, PlannedFault, Site, Timeline};
+use crate::faults::{self, FaultEvent, Grounds, PlannedFault, Site, Timeline, Unmet};
 use crate::target::Target;
 use crate::target::template::Variables;
 
@@ -79,6 +79,17 @@ async fn inject(
         for_ms: section.for_ms.map(|ms| ms.get().into()),
         fault: section.fault,
     };
+    let planned = [planned];
+    let grounds = Grounds {
+        setting: control.stack.setting(),
+        target: &control.target,
+        service_nodes: 1,
+    };
+    if let Some(unmet) = faults::unmet(&planned, grounds).first() {
+        let Unmet { kind, lack, .. } = unmet;
+        return Err((StatusCode::UNPROCESSABLE_ENTITY, format!("{kind} {lack}")));
+    }
+    let [planned] = planned;
     let (id, heal) = control.board.add(FaultEvent::planned(&planned));
     let keeper = Arc::clone(&control);
     tokio::spawn(async move {

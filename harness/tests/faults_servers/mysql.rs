@@ -119,7 +119,10 @@ fn replica_lag() -> Fault {
 pub async fn a_replica_falls_behind(ground: &Ground) {
     let mut writer = ground.connect().await.unwrap();
     make_stock(&mut writer).await;
-    let (primary, replica) = (&ground.stack.mysql, &ground.stack.mysql_replica);
+    let (primary, replica) = (
+        &ground.stack.mysql,
+        ground.stack.mysql_replica.as_ref().unwrap(),
+    );
     let behind = async {
         while replica.status().await.unwrap().replays {
             tokio::time::sleep(Duration::from_millis(20)).await;

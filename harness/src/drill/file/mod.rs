@@ -51,8 +51,13 @@ pub struct DrillFile {
 /// A file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    #[error("cannot read {path}: {source}; `flashdrill drill list` shows the drills there are")]
+    #[error("cannot read {path}: {source}")]
     Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("cannot read {path}: {source}; `flashdrill drill list` shows the drills there are")]
+    NoDrill {
         path: PathBuf,
         source: std::io::Error,
     },
@@ -104,8 +109,8 @@ impl DrillFile {
     }
 }
 
-/// A section that may be absent.
-fn optional<T: Deserr<Problems>>(
+/// A section that may be absent; `problems` gets every mistake in it.
+pub(crate) fn optional<T: Deserr<Problems>>(
     map: &mut serde_json::Map<String, serde_json::Value>,
     name: &str,
     problems: &mut Problems,
@@ -115,7 +120,8 @@ fn optional<T: Deserr<Problems>>(
         .flatten()
 }
 
-fn section<T: Deserr<Problems>>(
+/// A section that must be there; `problems` gets every mistake in it.
+pub(crate) fn section<T: Deserr<Problems>>(
     map: &mut serde_json::Map<String, serde_json::Value>,
     name: &str,
     problems: &mut Problems,
@@ -151,7 +157,8 @@ fn choices<T: DeserializeOwned>(key: &str) -> String {
         .map_or_else(String::new, |(_, choices)| choices.replace('`', ""))
 }
 
-fn whole<T: Deserr<Problems>>(
+/// A value with all its keys, below `name`; `problems` gets every mistake in it.
+pub(crate) fn whole<T: Deserr<Problems>>(
     value: serde_json::Value,
     name: &str,
     problems: &mut Problems,

@@ -5,9 +5,8 @@ use super::short::Shrink;
 use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
 use crate::drill::problems::Problems;
-use crate::environment::links;
+use crate::environment::links::Layout;
 use crate::faults::{Fault, PlannedFault};
-use crate::proxy::ProxyKind;
 
 pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
     let end_ms = file.load.as_ref().and_then(|load| end_ms(load, traces));
@@ -36,7 +35,7 @@ pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
         if let Some(message) = check_links(file, &section.fault) {
             wrong("links", message);
         }
-        if let (Some(sku), Some(sale)) = (sku(&section.fault), &file.sale)
+        if let (Some(sku), Some(sale)) = (section.fault.sku(), &file.sale)
             && sku > sale.skus.get()
         {
             wrong(
@@ -53,17 +52,12 @@ fn check_links(file: &DrillFile, fault: &Fault) -> Option<String> {
         .service
         .as_ref()
         .map_or(1, |service| service.nodes.get());
-    let there_are = links::names(service_nodes as usize, ProxyKind::BuiltIn);
+    let there_are = Layout::OURS.names(service_nodes as usize);
     let idle = links.idle(&there_are)?;
     Some(format!(
         "no link is called `{idle}`; there are {}",
         there_are.join(", ")
     ))
-}
-
-/// Number of the SKU that a fault is about.
-fn sku(fault: &Fault) -> Option<u32> {
-    fault.key("sku")
 }
 
 /// When a fault comes shrinks with the load; how long it takes is the servers' affair and does not.

@@ -37,7 +37,11 @@ pub struct Choices {
 /// Every mistake of both files, with the file and the key path of each.
 pub fn load_plan(path: &Path, choices: &Choices) -> Result<Plan, FileError> {
     let mut problems = Problems::default();
-    let file = DrillFile::from_map(read_toml(path)?, &mut problems);
+    let map = read_toml(path).map_err(|error| match error {
+        FileError::Read { path, source } => FileError::NoDrill { path, source },
+        wrong => wrong,
+    })?;
+    let file = DrillFile::from_map(map, &mut problems);
     let target = file.about.as_ref().and_then(|about| {
         let place = target_path(path, &about.target);
         crate::target::file::load(&place)

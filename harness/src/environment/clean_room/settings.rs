@@ -34,7 +34,7 @@ pub(crate) async fn read(stack: &Stack) -> Result<Settings, EnvironmentError> {
         let all: BTreeMap<String, String> = node.query(cmd("CONFIG").arg("GET").arg("*")).await?;
         note(node.name(), all.into_iter().collect());
     }
-    for mysql in [&stack.mysql, &stack.mysql_replica.mysql] {
+    for mysql in stack.mysqls() {
         note(mysql.name(), mysql.settings().await?);
     }
     Ok(settings)

@@ -1,6 +1,7 @@
 //! A server's data folder, configuration and start.
 
 use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +19,13 @@ const INSTALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the servers of a stack differ in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Primary,
     Replica,
 }
 
 impl Role {
-    fn component(self) -> &'static str {
+    pub(super) fn component(self) -> &'static str {
         match self {
             Self::Primary => "mysql",
             Self::Replica => "mysql-replica",
@@ -50,12 +51,12 @@ pub(super) fn folder(launcher: &Launcher, role: Role) -> Result<PathBuf, Environ
     Ok(dir)
 }
 
-/// Starts the server at a port of its own, which is returned; does not wait for it.
+/// Starts the server at an address of its own, which is returned; does not wait for it.
 pub(super) async fn launch(
     launcher: &Arc<Launcher>,
     role: Role,
     dir: &Path,
-) -> Result<(Arc<Server>, u16), EnvironmentError> {
+) -> Result<(Arc<Server>, SocketAddr), EnvironmentError> {
     let (component, port) = (role.component(), free_port()?);
     let file = dir.join("my.cnf");
     let [server_id, read_only, flush] = role.settings();
@@ -72,7 +73,7 @@ pub(super) async fn launch(
     }
     let spec = spec(launcher, component, Program::Mysql, dir, &file);
     let server = Server::start(launcher, ServerSpec { port, ..spec }).await?;
-    Ok((server, port))
+    Ok((server, SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
 }
 
 fn spec(

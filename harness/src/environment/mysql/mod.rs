@@ -5,22 +5,24 @@ mod launch;
 mod product;
 mod replica;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::mysql::MySqlConnection;
 use sqlx::{Connection, Executor, Row};
+use tokio::time::timeout;
 
 pub use product::Product;
 pub use replica::{MysqlReplica, ReplicaStatus};
 
-use launch::Role;
+pub(crate) use launch::Role;
 
+use super::endpoints::DatabaseUrl;
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::readiness::wait_until;
-use super::server::Server;
+use super::server::{Program, Server, ServerSpec};
 use crate::proxy::ProxyClient;
 
 /// Ours: may do everything. Loopback only, data thrown away: the passwords keep nobody out and are no secrets.
@@ -29,6 +31,8 @@ const USER: &str = "flashdrill";
 const SERVICE_USER: &str = "service";
 const DATABASE: &str = "flashdrill";
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
+/// A server that runs already answers at once.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Seconds that a forgotten client's lock may hold up the reset.
 const DROP_LOCK_WAIT_S: u32 = 5;
 
@@ -37,7 +41,27 @@ const DROP_LOCK_WAIT_S: u32 = 5;
 pub struct Mysql {
     pub server: Arc<Server>,
     /// Where it listens; for faults and observers.
-    pub port: u16,
+    address: SocketAddr,
+    access: Access,
+}
+
+/// Ways to its one database, past the proxy.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    /// For observers, resets and faults.
+    pub observer: DatabaseUrl,
+    pub service: DatabaseUrl,
+}
+
+impl Access {
+    /// To a server of ours.
+    fn ours(address: SocketAddr) -> Self {
+        let url = |user| DatabaseUrl::new(user, user, address, DATABASE);
+        Self {
+            observer: url(USER),
+            service: url(SERVICE_USER),
+        }
+    }
 }
 
 /// Makes two data folders, starts the servers in them, and lets the second follow the first.
@@ -58,12 +82,42 @@ impl Mysql {
     async fn start(launcher: &Arc<Launcher>, role: Role) -> Result<Self, EnvironmentError> {
         let dir = launch::folder(launcher, role)?;
         super::with_fresh_ports(|| async {
-            let (server, port) = launch::launch(launcher, role, &dir).await?;
-            let mysql = Self { server, port };
+            let (server, address) = launch::launch(launcher, role, &dir).await?;
+            let mysql = Self {
+                server,
+                address,
+                access: Access::ours(address),
+            };
             mysql.wait_ready().await?;
             Ok(mysql)
         })
         .await
+    }
+
+    /// The server that somebody else runs at `address`.
+    ///
+    /// # Errors
+    /// It does not answer, or not to one of the accounts.
+    pub(crate) async fn attach(
+        launcher: &Arc<Launcher>,
+        role: Role,
+        address: SocketAddr,
+        access: Access,
+    ) -> Result<Self, EnvironmentError> {
+        let spec = ServerSpec::attached(role.component(), Program::Mysql, address.port());
+        let mysql = Self {
+            server: Server::start(launcher, spec).await?,
+            address,
+            access,
+        };
+        for url in [&mysql.access.observer, &mysql.access.service] {
+            let step = format!("connecting to {url:?}");
+            let connected = timeout(CONNECT_TIMEOUT, MySqlConnection::connect(url.as_str())).await;
+            connected
+                .map_err(|_| mysql.step(&step, format!("no answer within {CONNECT_TIMEOUT:?}")))?
+                .map_err(|e| mysql.step(&step, e))?;
+        }
+        Ok(mysql)
     }
 
     /// Its name in logs and reports.
@@ -72,27 +126,31 @@ impl Mysql {
     }
 
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        self.address
     }
 
     /// Direct, for observers.
     pub fn url(&self) -> String {
-        url(USER, self.port)
+        self.access.observer.as_str().to_owned()
     }
 
     /// For the service, through a link that listens at `port`.
-    pub(super) fn service_url(port: u16) -> String {
-        url(SERVICE_USER, port)
+    pub(super) fn service_url(&self, port: u16) -> String {
+        self.access.service.through(port)
     }
 
     /// Direct, with the service's rights.
     pub(crate) fn service_account_url(&self) -> String {
-        url(SERVICE_USER, self.port)
+        self.access.service.as_str().to_owned()
     }
 
     /// Whom the service connects as.
-    pub(crate) fn service_account(&self) -> &'static str {
-        SERVICE_USER
+    pub(crate) fn service_account(&self) -> &str {
+        self.access.service.user()
+    }
+
+    fn database(&self) -> &str {
+        self.access.observer.database()
     }
 
     pub(crate) async fn wait_ready(&self) -> Result<(), EnvironmentError> {
@@ -105,12 +163,12 @@ impl Mysql {
 
     /// To no database: ours is away for a moment at each reset, on the replica some time later.
     async fn connect(&self) -> Result<MySqlConnection, sqlx::Error> {
-        MySqlConnection::connect(self.url().trim_end_matches(DATABASE)).await
+        MySqlConnection::connect(&self.access.observer.server()).await
     }
 
     /// Throws the database away and makes an empty one.
     pub(crate) async fn recreate_database(&self) -> Result<(), EnvironmentError> {
-        self.execute(recreation())
+        self.execute(self.recreation())
             .await
             .map_err(|e| self.step("emptying the database", e))
     }
@@ -128,7 +186,8 @@ impl Mysql {
 
     pub(crate) async fn tables(&self) -> Result<i64, EnvironmentError> {
         let sql = format!(
-            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}'"
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{}'",
+            self.database()
         );
         self.read(&sql)
             .await
@@ -194,19 +253,17 @@ impl Mysql {
             .map_err(|e| self.step("asking its version", e))
     }
 
+    /// Its one database, thrown away and made anew.
+    fn recreation(&self) -> [String; 3] {
+        let name = self.database();
+        [
+            format!("SET SESSION lock_wait_timeout = {DROP_LOCK_WAIT_S}"),
+            format!("DROP DATABASE IF EXISTS `{name}`"),
+            format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4"),
+        ]
+    }
+
     fn step(&self, step: &str, reason: impl std::fmt::Display) -> EnvironmentError {
         EnvironmentError::step(self.name(), step, reason)
     }
-}
-
-fn url(user: &str, port: u16) -> String {
-    format!("mysql://{user}:{user}@127.0.0.1:{port}/{DATABASE}")
-}
-
-fn recreation() -> [String; 3] {
-    [
-        format!("SET SESSION lock_wait_timeout = {DROP_LOCK_WAIT_S}"),
-        format!("DROP DATABASE IF EXISTS {DATABASE}"),
-        format!("CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4"),
-    ]
 }

@@ -8,7 +8,7 @@ use sqlx::{Executor, Row};
 use super::super::error::EnvironmentError;
 use super::super::links;
 use super::super::readiness::wait_until;
-use super::{Mysql, Product, recreation};
+use super::{Mysql, Product};
 use crate::proxy::ProxyClient;
 
 /// A link that was cut is tried again every second, and what queued up meanwhile is replayed.
@@ -18,8 +18,9 @@ const IN_STEP_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct MysqlReplica {
     pub mysql: Mysql,
-    /// Where it dials the primary: the listener of the replication link.
-    pub link_port: u16,
+    /// Where it dials the primary: the listener of the replication link. None: somebody else has told it whom to
+    /// follow.
+    link_port: Option<u16>,
 }
 
 /// What the replica says of its replication.
@@ -73,25 +74,43 @@ impl MysqlReplica {
         proxy: &ProxyClient,
     ) -> Result<Self, EnvironmentError> {
         let link_port = links::open(proxy, links::MYSQL_REPLICATION, primary.address()).await?;
-        let replica = Self { mysql, link_port };
+        let replica = Self {
+            mysql,
+            link_port: Some(link_port),
+        };
         replica.begin_anew(primary).await?;
         Ok(replica)
     }
 
-    /// Empties it and follows from where the primary is now, whatever it had replayed or was told to write.
+    /// A server that follows its primary already.
+    pub(crate) fn attach(mysql: Mysql) -> Self {
+        Self {
+            mysql,
+            link_port: None,
+        }
+    }
+
+    /// Lets it follow from where the primary is now, whatever it had replayed or was told to write: one of ours is
+    /// emptied and told to, another has never stopped.
     pub(crate) async fn begin_anew(&self, primary: &Mysql) -> Result<(), EnvironmentError> {
+        if let Some(port) = self.link_port {
+            self.follow_anew(primary, port).await?;
+        }
+        self.wait_in_step(primary).await
+    }
+
+    async fn follow_anew(&self, primary: &Mysql, port: u16) -> Result<(), EnvironmentError> {
         let product = self.mysql.product().await?;
         let position = primary.position().await?;
         let statements = ["STOP REPLICA".to_owned()]
             .into_iter()
-            .chain(recreation())
+            .chain(self.mysql.recreation())
             .chain(product.forget().map(str::to_owned))
-            .chain(product.follow(self.link_port, &position));
+            .chain(product.follow(port, &position));
         self.mysql
             .execute(statements)
             .await
-            .map_err(|e| self.mysql.step("following the primary anew", e))?;
-        self.wait_in_step(primary).await
+            .map_err(|e| self.mysql.step("following the primary anew", e))
     }
 
     /// # Errors

@@ -45,8 +45,8 @@ async fn meet(nodes: &[RedisNode]) -> Result<(), EnvironmentError> {
         for other in &nodes[index + 1..] {
             let mut meet = cmd("CLUSTER");
             meet.arg("MEET")
-                .arg("127.0.0.1")
-                .arg(other.announced_port)
+                .arg(other.announced.ip().to_string())
+                .arg(other.announced.port())
                 .arg(other.announced_bus_port);
             node.query::<()>(&meet).await?;
         }

@@ -4,8 +4,7 @@ mod form;
 mod node;
 mod topology;
 
-use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,6 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct RedisCluster {
     pub nodes: Vec<RedisNode>,
+    /// So many of them are primaries while all is well.
+    primaries: usize,
 }
 
 impl RedisCluster {
@@ -38,10 +39,29 @@ impl RedisCluster {
     ) -> Result<Self, EnvironmentError> {
         let starts = (0..NODES).map(|index| Self::start_node(launcher, proxy, index));
         let nodes = try_join_all(starts).await?;
-        let cluster = Self { nodes };
+        let cluster = Self {
+            nodes,
+            primaries: PRIMARIES,
+        };
         form::form(&cluster.nodes, PRIMARIES).await?;
         cluster.wait_healthy().await?;
         Ok(cluster)
+    }
+
+    /// The cluster of somebody else's nodes.
+    ///
+    /// # Errors
+    /// It has other nodes than these, or is not whole.
+    pub(crate) async fn attach(nodes: Vec<RedisNode>) -> Result<Self, EnvironmentError> {
+        let mut primaries = 0;
+        for node in &nodes {
+            primaries += usize::from(node.myself().await?.is_primary);
+        }
+        let cluster = Self { nodes, primaries };
+        match cluster.missing().await? {
+            None => Ok(cluster),
+            Some(missing) => Err(EnvironmentError::step("redis", "attaching", missing)),
+        }
     }
 
     /// A lost race for a port is run again with another.
@@ -61,17 +81,6 @@ impl RedisCluster {
     /// Direct addresses of all nodes, for observers.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.nodes.iter().map(RedisNode::address).collect()
-    }
-
-    /// Announced address -> direct one: what MOVED and CLUSTER SLOTS name leads through the
-    /// replication link's proxy, which a fault may have cut.
-    pub fn direct_addresses(&self) -> BTreeMap<SocketAddr, SocketAddr> {
-        let announced =
-            |node: &RedisNode| SocketAddr::from((Ipv4Addr::LOCALHOST, node.announced_port));
-        self.nodes
-            .iter()
-            .map(|node| (announced(node), node.address()))
-            .collect()
     }
 
     pub async fn slot_of(&self, key: &str) -> Result<u16, EnvironmentError> {
@@ -159,12 +168,14 @@ impl RedisCluster {
         let mut primaries = 0;
         for node in &self.nodes {
             let info: String = node.query(cmd("CLUSTER").arg("INFO")).await?;
-            let state = (
-                node::field(&info, "cluster_state"),
-                node::field(&info, "cluster_known_nodes"),
-            );
-            if state != (Some("ok"), Some("6")) {
-                return Ok(Some(format!("{} sees {state:?}", node.name())));
+            let field = |name| node::field(&info, name).unwrap_or("unknown");
+            let (state, known) = (field("cluster_state"), field("cluster_known_nodes"));
+            if (state, known) != ("ok", &self.nodes.len().to_string()) {
+                return Ok(Some(format!(
+                    "{} sees a cluster of {known} nodes in state {state}, not of {} in state ok",
+                    node.name(),
+                    self.nodes.len()
+                )));
             }
             if node.myself().await?.is_primary {
                 primaries += 1;
@@ -172,8 +183,8 @@ impl RedisCluster {
                 return Ok(Some(format!("replica {} is not in sync", node.name())));
             }
         }
-        let whole = primaries == PRIMARIES;
-        Ok((!whole).then(|| format!("{primaries} primaries instead of {PRIMARIES}")))
+        let whole = primaries == self.primaries;
+        Ok((!whole).then(|| format!("{primaries} primaries instead of {}", self.primaries)))
     }
 
     /// Empties every primary, and waits for the replicas to follow.

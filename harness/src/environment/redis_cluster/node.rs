@@ -28,15 +28,15 @@ pub struct RedisNode {
     pub index: usize,
     pub server: Arc<Server>,
     /// Where it listens; for faults and observers.
-    pub port: u16,
-    /// Tells our server from another at the same port.
+    address: SocketAddr,
+    /// Tells the server from another at the same port.
     config_file: PathBuf,
-    /// Where its cluster bus listens.
-    pub bus_port: u16,
-    /// What it announces: the listener of its replication link.
-    pub announced_port: u16,
+    /// What it announces: the listener of its replication link, or where its owner wants it to be found.
+    pub announced: SocketAddr,
     /// What it announces for the bus: the listener of its bus link.
     pub announced_bus_port: u16,
+    /// Addresses that lead to it past the proxy.
+    pub(crate) direct: Vec<SocketAddr>,
 }
 
 impl RedisNode {
@@ -63,12 +63,43 @@ impl RedisNode {
         Ok(Self {
             index,
             server,
+            address: data,
             config_file: file,
-            port,
-            bus_port,
-            announced_port,
+            announced: SocketAddr::from((Ipv4Addr::LOCALHOST, announced_port)),
             announced_bus_port,
+            direct: vec![data],
         })
+    }
+
+    /// The node that somebody else runs at `address`.
+    ///
+    /// # Errors
+    /// It does not answer, or is no member of a cluster.
+    pub(crate) async fn attach(
+        launcher: &Arc<Launcher>,
+        index: usize,
+        address: SocketAddr,
+    ) -> Result<Self, EnvironmentError> {
+        let spec = ServerSpec::attached(&component(index), Program::Redis, address.port());
+        let mut node = Self {
+            index,
+            server: Server::start(launcher, spec).await?,
+            address,
+            config_file: PathBuf::new(),
+            announced: address,
+            announced_bus_port: 0,
+            direct: vec![address],
+        };
+        node.config_file = node.reported_config_file().await?.into();
+        let announced = node.myself().await?.announced;
+        // One that was never told its address knows its port only.
+        let ip = announced.ip.unwrap_or(address.ip());
+        node.announced = SocketAddr::new(ip, announced.port);
+        node.announced_bus_port = announced.bus_port;
+        if node.announced != address {
+            node.direct.push(node.announced);
+        }
+        Ok(node)
     }
 
     /// Its name in logs and reports.
@@ -77,7 +108,7 @@ impl RedisNode {
     }
 
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        self.address
     }
 
     /// Where it dials other nodes from.
@@ -90,12 +121,13 @@ impl RedisNode {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(ANSWER_TIMEOUT));
-        let client = redis::Client::open(format!("redis://{}/", self.address()))
-            .map_err(|e| self.step("connecting", e))?;
+        let connecting = |e| self.step(&format!("connecting to {}", self.address), e);
+        let client =
+            redis::Client::open(format!("redis://{}/", self.address)).map_err(connecting)?;
         client
             .get_multiplexed_async_connection_with_config(&config)
             .await
-            .map_err(|e| self.step("connecting", e))
+            .map_err(connecting)
     }
 
     /// Sends one command over a connection of its own.
@@ -154,13 +186,19 @@ impl RedisNode {
     /// Answers, and it is this server that does.
     pub(super) async fn wait_answering(&self) -> Result<(), EnvironmentError> {
         wait_until(&self.server, READY_TIMEOUT, || async {
-            let info = self.info("server").await.map_err(|e| e.to_string())?;
-            match field(&info, "config_file") {
-                Some(file) if self.config_file == Path::new(file) => Ok(()),
+            let file = self.reported_config_file().await;
+            match file.map_err(|e| e.to_string())? {
+                file if self.config_file == Path::new(&file) => Ok(()),
                 other => Err(format!("the server of {other:?} answers")),
             }
         })
         .await
+    }
+
+    /// Empty when it was started without one.
+    async fn reported_config_file(&self) -> Result<String, EnvironmentError> {
+        let info = self.info("server").await?;
+        Ok(field(&info, "config_file").unwrap_or_default().to_owned())
     }
 
     pub(super) fn step(&self, step: &str, reason: impl std::fmt::Display) -> EnvironmentError {

@@ -1,5 +1,7 @@
 //! What a node says about itself in `CLUSTER NODES`.
 
+use std::net::IpAddr;
+
 /// A node's own line. Its own claim is the authority on its slots; when two claim one, the higher
 /// epoch has won.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +13,29 @@ pub struct Myself {
     pub epoch: u64,
     /// Ranges, both ends included.
     pub slots: Vec<(u16, u16)>,
+    pub announced: Announced,
+}
+
+/// Where a node wants to be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Announced {
+    /// None until another node has told it.
+    pub ip: Option<IpAddr>,
+    pub port: u16,
+    pub bus_port: u16,
+}
+
+impl Announced {
+    /// `ip:port@bus`, on newer servers with `,hostname` and more.
+    fn parse(text: &str) -> Option<Self> {
+        let (address, rest) = text.split_once('@')?;
+        let (ip, port) = address.rsplit_once(':')?;
+        Some(Self {
+            ip: ip.parse().ok(),
+            port: port.parse().ok()?,
+            bus_port: rest.split(',').next()?.parse().ok()?,
+        })
+    }
 }
 
 impl Myself {
@@ -29,6 +54,7 @@ impl Myself {
                 .iter()
                 .filter_map(|text| range(text))
                 .collect(),
+            announced: Announced::parse(fields.get(1)?)?,
         })
     }
 
@@ -56,6 +82,9 @@ mod tests {
                        bb 127.0.0.1:3@4,host myself,master - 0 0 7 connected 10-12 99 [93-<-aa]\n";
         let myself = Myself::parse(primary).unwrap();
         assert_eq!((myself.id.as_str(), myself.epoch), ("bb", 7));
+        let announced = myself.announced;
+        assert_eq!(announced.ip, Some([127, 0, 0, 1].into()));
+        assert_eq!((announced.port, announced.bus_port), (3, 4));
         assert_eq!(myself.slots, [(10, 12), (99, 99)]);
         for (slot, owned) in [(9, false), (10, true), (12, true), (99, true), (93, false)] {
             assert_eq!(myself.owns(slot), owned, "{slot}");
@@ -66,6 +95,7 @@ mod tests {
             (false, Some("bb"))
         );
         assert!(!replica.owns(10));
+        assert_eq!(replica.announced.ip, None);
         assert_eq!(
             Myself::parse("aa 127.0.0.1:1@2 master - 0 0 2 connected 0-5"),
             None

@@ -2,6 +2,7 @@
 
 mod jvm;
 mod remoting;
+mod route;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,13 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::remoting::Request;
+use self::route::Route;
 use super::config;
+use super::endpoints::{Located, Silences};
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::links;
 use super::ports::{choose, free_port};
 use super::readiness::wait_until;
-use super::server::Server;
+use super::server::{Program, Server, ServerSpec};
 use crate::proxy::ProxyClient;
 
 const NAME_SERVER: &str = "rocketmq-namesrv";
@@ -35,6 +38,13 @@ pub struct RocketMq {
     /// Direct, for faults and observers.
     pub name_server_address: SocketAddr,
     pub broker_address: SocketAddr,
+    broker_name: String,
+    /// Where the name server sends clients of the broker.
+    pub advertised: SocketAddr,
+    /// The listener of the broker's link: of ours, what it advertises.
+    pub broker_link: SocketAddr,
+    /// Addresses that lead to the broker past the proxy.
+    pub(crate) broker_direct: Vec<SocketAddr>,
 }
 
 impl RocketMq {
@@ -46,19 +56,55 @@ impl RocketMq {
             super::with_fresh_ports(|| start_name_server(launcher)).await?;
         let (broker, broker_address) =
             super::with_fresh_ports(|| start_broker(launcher, proxy, name_server_address)).await?;
+        let link = SocketAddr::from((Ipv4Addr::LOCALHOST, broker_address.port()));
         let rocketmq = Self {
             name_server,
             broker,
             name_server_address,
             broker_address,
+            broker_name: BROKER_NAME.to_owned(),
+            advertised: link,
+            broker_link: link,
+            broker_direct: vec![broker_address],
         };
         rocketmq.wait_ready().await?;
         Ok(rocketmq)
     }
 
-    /// Where the name server sends clients of the broker: to a listener of the proxy.
-    pub fn advertised(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.broker_address.port()))
+    /// The name server that somebody else runs, and its one broker: where the file says, or where clients are sent.
+    ///
+    /// # Errors
+    /// Those that do not answer; several brokers; one at a host that is not allowed.
+    pub(crate) async fn attach(
+        launcher: &Arc<Launcher>,
+        proxy: &ProxyClient,
+        located: &Located,
+    ) -> Result<Self, EnvironmentError> {
+        let name_server_address = located.name_server;
+        let mut silences = Silences::default();
+        let route = silences.hear(ask_route(located).await);
+        let broker = located.broker.or(route.as_ref().map(|route| route.address));
+        if let Some(broker) = broker {
+            let none = BTreeMap::new();
+            let answer = remoting::call(broker, Request::BrokerRuntimeInfo, &none).await;
+            silences.hear(answer.map_err(attaching(BROKER)));
+        }
+        let (route, broker_address) = silences.or(route.zip(broker))?;
+        let link = links::open(proxy, links::ROCKETMQ_BROKER, route.address).await?;
+        let start = |component, address: SocketAddr| {
+            let spec = ServerSpec::attached(component, Program::Java, address.port());
+            Server::start(launcher, spec)
+        };
+        Ok(Self {
+            name_server: start(NAME_SERVER, name_server_address).await?,
+            broker: start(BROKER, broker_address).await?,
+            name_server_address,
+            broker_address,
+            broker_name: route.broker,
+            advertised: route.address,
+            broker_link: SocketAddr::from((Ipv4Addr::LOCALHOST, link)),
+            broker_direct: vec![broker_address, route.address],
+        })
     }
 
     /// The folder of the broker's commit log (`storePathCommitLog` in `compose/broker.conf`).
@@ -81,7 +127,7 @@ impl RocketMq {
         self.runtime_info().await?;
         let none = BTreeMap::new();
         let known = remoting::call(self.name_server_address, Request::ClusterInfo, &none).await?;
-        if String::from_utf8_lossy(&known).contains(BROKER_NAME) {
+        if String::from_utf8_lossy(&known).contains(&self.broker_name) {
             return Ok(());
         }
         Err("it is not registered at the name server yet".to_owned())
@@ -100,7 +146,7 @@ impl RocketMq {
     /// What came instead of an answer, after at most some seconds.
     pub async fn answers_through_link(&self) -> Result<(), String> {
         let none = BTreeMap::new();
-        let answer = remoting::call(self.advertised(), Request::BrokerRuntimeInfo, &none).await;
+        let answer = remoting::call(self.broker_link, Request::BrokerRuntimeInfo, &none).await;
         answer.map(drop)
     }
 
@@ -183,6 +229,27 @@ impl RocketMq {
             version.trim_start_matches('V').replace('_', ".")
         ))
     }
+}
+
+/// Where the name server sends clients.
+async fn ask_route(located: &Located) -> Result<Route, EnvironmentError> {
+    let none = BTreeMap::new();
+    let known = remoting::call(located.name_server, Request::ClusterInfo, &none).await;
+    let route = known.and_then(|known| Route::only(&known));
+    let route = route.map_err(attaching(NAME_SERVER))?;
+    if located.allows(route.address) {
+        return Ok(route);
+    }
+    let Route { broker, address } = route;
+    let ip = address.ip();
+    let reason = format!(
+        "it sends clients of {broker} to {address}, beyond loopback; allow it by name if it is yours: hosts = [\"{ip}\"]"
+    );
+    Err(attaching(NAME_SERVER)(reason))
+}
+
+fn attaching(component: &'static str) -> impl Fn(String) -> EnvironmentError {
+    move |reason| EnvironmentError::step(component, "attaching", reason)
 }
 
 /// Waits for it: a broker that finds no name server at its start tries again 10 s later.

@@ -1,9 +1,11 @@
 //! One life of a server, whatever it runs as.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::path::Path;
 
 use super::super::error::EnvironmentError;
 use super::super::launcher::{Launcher, Runnable};
+use super::super::run_folder::file_error;
 use super::container::Container;
 use super::process::Process;
 use super::{Ending, ServerSpec};
@@ -12,34 +14,37 @@ use super::{Ending, ServerSpec};
 pub(super) enum Life {
     Process(Process),
     Container(Container),
+    /// Somebody else runs it: it is used, and nothing is done to it. Whoever asks it learns whether it lives.
+    Attached,
 }
 
+const NOT_OURS: &str = "flashdrill has not started it, it is only attached to it";
+
 impl Life {
-    pub async fn start(
-        launcher: &Launcher,
-        spec: &ServerSpec,
-        log: File,
-    ) -> Result<Self, EnvironmentError> {
+    pub async fn start(launcher: &Launcher, spec: &ServerSpec) -> Result<Self, EnvironmentError> {
         match launcher.runnable(&spec.program)? {
             Runnable::Program(program) => {
+                let log = open(&spec.log)?;
                 Process::start(launcher, spec, program, log).map(Self::Process)
             }
             Runnable::Image(engine, image) => {
-                let folder = &launcher.folder;
+                let (folder, log) = (&launcher.folder, open(&spec.log)?);
                 let container = Container::start(engine, image, folder, spec, log).await?;
                 if let Some(process) = container.process() {
                     folder.record(&spec.component, process)?;
                 }
                 Ok(Self::Container(container))
             }
+            Runnable::Attached => Ok(Self::Attached),
         }
     }
 
-    /// On this machine, also that of a container.
-    pub fn pid(&self) -> u32 {
+    /// On this machine, also that of a container; None: it is not ours.
+    pub fn pid(&self) -> Option<u32> {
         match self {
-            Self::Process(process) => process.pid(),
-            Self::Container(container) => container.pid(),
+            Self::Process(process) => Some(process.pid()),
+            Self::Container(container) => Some(container.pid()),
+            Self::Attached => None,
         }
     }
 
@@ -47,6 +52,7 @@ impl Life {
         match self {
             Self::Process(process) => process.ending().is_none(),
             Self::Container(container) => container.is_running(),
+            Self::Attached => true,
         }
     }
 
@@ -55,6 +61,7 @@ impl Life {
         match self {
             Self::Process(process) => process.ending(),
             Self::Container(container) => container.ending().await,
+            Self::Attached => None,
         }
     }
 
@@ -62,6 +69,7 @@ impl Life {
         match self {
             Self::Process(process) => process.kill(),
             Self::Container(container) => container.signal("SIGKILL").await,
+            Self::Attached => Err(NOT_OURS.to_owned()),
         }
     }
 
@@ -69,6 +77,7 @@ impl Life {
         match self {
             Self::Process(process) => process.ask_to_end(),
             Self::Container(container) => container.signal("SIGTERM").await,
+            Self::Attached => Err(NOT_OURS.to_owned()),
         }
     }
 
@@ -76,6 +85,7 @@ impl Life {
         match self {
             Self::Process(process) => process.pause().await,
             Self::Container(container) => container.pause().await,
+            Self::Attached => Err(NOT_OURS.to_owned()),
         }
     }
 
@@ -83,6 +93,7 @@ impl Life {
         match self {
             Self::Process(process) => process.resume(),
             Self::Container(container) => container.resume().await,
+            Self::Attached => Err(NOT_OURS.to_owned()),
         }
     }
 
@@ -91,6 +102,15 @@ impl Life {
         match self {
             Self::Process(process) => drop(process),
             Self::Container(container) => container.remove().await,
+            Self::Attached => {}
         }
     }
+}
+
+fn open(log: &Path) -> Result<File, EnvironmentError> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(log)
+        .map_err(|source| file_error("open", log, source))
 }

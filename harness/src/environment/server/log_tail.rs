@@ -13,6 +13,7 @@ const BYTES: u64 = 16 << 10;
 /// The last lines of a component's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogTail {
+    /// Empty: somebody else keeps its log.
     pub path: PathBuf,
     pub lines: Vec<String>,
 }
@@ -47,6 +48,9 @@ fn end_of(path: &Path, from: u64) -> io::Result<Vec<u8>> {
 
 impl fmt::Display for LogTail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.as_os_str().is_empty() {
+            return f.write_str("its log is where it runs");
+        }
         if self.lines.is_empty() {
             return write!(f, "its log {} is empty", self.path.display());
         }

@@ -8,7 +8,7 @@ mod log_tail;
 mod process;
 mod spec;
 
-use std::fs::OpenOptions;
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,13 +22,12 @@ use self::life::Life;
 use super::error::EnvironmentError;
 use super::launcher::Launcher;
 use super::procfs;
-use super::run_folder::file_error;
 
 /// How often an ending server is looked at.
 const WAIT_STEP: Duration = Duration::from_millis(5);
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A component's server, over all its lives. Killed when dropped.
+/// A component's server, over all its lives. Killed when dropped, unless somebody else runs it.
 #[derive(Debug)]
 pub struct Server {
     spec: ServerSpec,
@@ -73,14 +72,9 @@ impl Server {
         if self.is_alive() {
             return Ok(());
         }
-        let log = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.spec.log)
-            .map_err(|source| file_error("open", &self.spec.log, source))?;
-        let log_from = log.metadata().map_or(0, |meta| meta.len());
+        let log_from = fs::metadata(&self.spec.log).map_or(0, |meta| meta.len());
         self.remove_life().await;
-        let life = Life::start(&self.launcher, &self.spec, log).await?;
+        let life = Life::start(&self.launcher, &self.spec).await?;
         let mut state = self.state();
         state.life = Some(Arc::new(life));
         state.is_paused = false;
@@ -93,9 +87,9 @@ impl Server {
         &self.spec.component
     }
 
-    /// None while it is dead.
+    /// None while it is dead, or when somebody else runs it.
     pub fn pid(&self) -> Option<u32> {
-        self.running().map(|life| life.pid())
+        self.running()?.pid()
     }
 
     pub fn is_alive(&self) -> bool {
@@ -113,7 +107,7 @@ impl Server {
     /// It was dead before, or does not die within five seconds.
     pub async fn kill(&self) -> Result<Ending, EnvironmentError> {
         let life = self.running_or("kill -9").await?;
-        let used = procfs::cpu_ms(life.pid()).unwrap_or(0);
+        let used = life.pid().and_then(procfs::cpu_ms).unwrap_or(0);
         life.kill().await.map_err(|e| self.step("kill -9", e))?;
         let ending = self.ended(KILL_TIMEOUT).await;
         let ending = ending.ok_or_else(|| self.step("kill -9", "it lives on"))?;
@@ -188,10 +182,13 @@ impl Server {
         }
     }
 
-    /// CPU time of all its lives, milliseconds.
-    pub fn cpu_ms(&self) -> u64 {
-        let now = self.pid().and_then(procfs::cpu_ms).unwrap_or(0);
-        self.state().cpu_ms_before + now
+    /// CPU time of all its lives, milliseconds; None when somebody else runs it.
+    pub fn cpu_ms(&self) -> Option<u64> {
+        let now = match self.running() {
+            Some(life) => procfs::cpu_ms(life.pid()?).unwrap_or(0),
+            None => 0,
+        };
+        Some(self.state().cpu_ms_before + now)
     }
 
     pub(crate) fn port(&self) -> u16 {

@@ -29,3 +29,18 @@ pub(crate) struct ServerSpec {
     /// The port whose conflict is worth naming.
     pub port: u16,
 }
+
+impl ServerSpec {
+    /// Of a server that somebody else runs: there is nothing to start it by, and its log is not here.
+    pub fn attached(component: &str, program: Program, port: u16) -> Self {
+        Self {
+            component: component.to_owned(),
+            program,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            dir: PathBuf::new(),
+            log: PathBuf::new(),
+            port,
+        }
+    }
+}

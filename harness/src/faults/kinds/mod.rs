@@ -205,20 +205,30 @@ impl Fault {
         self.key("links")
     }
 
+    /// Number of the SKU that it is about, if its kind has one.
+    pub fn sku(&self) -> Option<u32> {
+        self.key("sku")
+    }
+
     /// The value of a key. Every kind writes one of the same name in the same way.
-    pub(crate) fn key<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+    fn key<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let mut keys = serde_json::to_value(self).ok()?;
         serde_json::from_value(keys.get_mut(name)?.take()).ok()
     }
 }
 
 fn unknown(name: &str, location: ValuePointerRef<'_>) -> Problems {
-    let kinds: Vec<&str> = Fault::KINDS.iter().map(|about| about.kind).collect();
-    let hint = did_you_mean(name, &kinds);
-    let msg = format!("unknown kind `{name}`; {hint}one of {}", kinds.join(", "));
+    let msg = no_kind(name);
     let location = ValuePointerRef::Key {
         key: "kind",
         prev: &location,
     };
     Problems::one::<std::convert::Infallible>(ErrorKind::Unexpected { msg }, location)
+}
+
+/// What is said of a name that no kind has.
+pub(super) fn no_kind(name: &str) -> String {
+    let kinds: Vec<&str> = Fault::KINDS.iter().map(|about| about.kind).collect();
+    let hint = did_you_mean(name, &kinds);
+    format!("unknown kind `{name}`; {hint}one of {}", kinds.join(", "))
 }

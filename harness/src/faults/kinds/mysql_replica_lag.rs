@@ -1,7 +1,7 @@
 //! The replica receives and does not replay, so that what it answers grows old.
 
 use crate::faults::error::FaultError;
-use crate::faults::kind::{Kind, kind};
+use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
 use crate::faults::sql::Session;
 
@@ -12,6 +12,7 @@ kind! {
 
 impl Kind for MysqlReplicaLag {
     type State = ();
+    const NEEDS: &'static [Need] = &[Need::MysqlReplica];
 
     async fn applicable(&self, (): &mut (), _: Site<'_>) -> Result<String, FaultError> {
         Ok("mysql-replica: replay stopped".to_owned())
@@ -23,7 +24,7 @@ impl Kind for MysqlReplicaLag {
 
     /// The primary has committed what the replica does not show.
     async fn receipt(&self, (): &mut (), site: Site<'_>) -> Result<String, FaultError> {
-        let (primary, replica) = (&site.stack.mysql, &site.stack.mysql_replica);
+        let (primary, replica) = (&site.stack.mysql, site.mysql_replica()?);
         if replica.status().await?.replays {
             return Err(FaultError::missing("the replica still replays"));
         }
@@ -42,7 +43,7 @@ impl Kind for MysqlReplicaLag {
     }
 
     async fn is_healed(&self, (): &(), site: Site<'_>) -> Result<(), FaultError> {
-        match site.stack.mysql_replica.missing(&site.stack.mysql).await? {
+        match site.mysql_replica()?.missing(&site.stack.mysql).await? {
             None => Ok(()),
             Some(missing) => Err(FaultError::missing(format!("mysql-replica: {missing}"))),
         }
@@ -50,6 +51,6 @@ impl Kind for MysqlReplicaLag {
 }
 
 async fn tell_replica(site: Site<'_>, sql: &'static str) -> Result<(), FaultError> {
-    let mut session = Session::open(&site.stack.mysql_replica.mysql.url()).await?;
+    let mut session = Session::open(&site.mysql_replica()?.mysql.url()).await?;
     session.execute(sql, sql).await
 }

@@ -32,7 +32,7 @@ pub(crate) struct Partition {
 
 impl Kind for RedisPartition {
     type State = Partition;
-    const NEEDS: &'static [Need] = &[Need::BuiltInProxy];
+    const NEEDS: &'static [Need] = &[Need::BuiltInProxy, Need::links("redis-bus-*")];
 
     async fn applicable(
         &self,

@@ -63,9 +63,9 @@ impl Kind for RedisPrimaryKill {
             killed: None,
         });
         Ok(format!(
-            "{} (127.0.0.1:{}), primary of SKU {sku} (slot {slot}): replication dark, kill -9 {} ms later",
+            "{} ({}), primary of SKU {sku} (slot {slot}): replication dark, kill -9 {} ms later",
             node.name(),
-            node.port,
+            node.address(),
             self.cut_replication_ms
         ))
     }

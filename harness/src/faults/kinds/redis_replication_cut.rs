@@ -3,7 +3,7 @@
 use crate::drill::range::Count;
 use crate::environment::links;
 use crate::faults::error::FaultError;
-use crate::faults::kind::{Kind, kind};
+use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
 use crate::faults::toxics::Toxics;
 
@@ -24,6 +24,7 @@ pub(crate) struct Cut {
 
 impl Kind for RedisReplicationCut {
     type State = Cut;
+    const NEEDS: &'static [Need] = &[Need::links("redis-replication-*")];
 
     async fn applicable(&self, cut: &mut Cut, site: Site<'_>) -> Result<String, FaultError> {
         let (_, primary) = site.primary_of(self.sku).await?;
