@@ -15,7 +15,8 @@ use redis::cmd;
 use serde_json::Value;
 use sqlx::{Connection, MySqlConnection};
 
-/// Little load for a short time; the fault is appended.
+/// Little load for a short time, with a connection for every request: a busy machine is no excuse. The fault is
+/// appended.
 const DRILL: &str = r#"
 title = "A drill for an attached stack"
 controls = ["MQ-5"]
@@ -26,19 +27,19 @@ units_per_sku = 50
 limit_per_user = 1
 
 [load]
-connections = 64
+connections = 256
 
 [[load.phases]]
 name = "sale"
 shape = "constant"
-rate_per_s = 200
+rate_per_s = 50
 duration_ms = 4000
 
 [population]
-users = 5000
+users = 100
 
 [expect]
-schedule_lag_us_p99_max = 1000000
+schedule_lag_us_p99_max = 10000000
 sell_out = false
 checks = ["S1", "S2", "S4", "S5", "S6", "L1", "L2", "L3"]
 
