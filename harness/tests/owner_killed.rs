@@ -46,8 +46,8 @@ fn start_owner(logs: &Path) -> Owner {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let (mut pids, mut scratch) = (Vec::new(), None);
     for line in lines.by_ref().map(Result::unwrap) {
-        if let Some((_, pid)) = line.split_once("pid Some(") {
-            pids.push(pid.trim_end_matches(')').parse().unwrap());
+        if let Some((_, pid)) = line.split_once(" pid ") {
+            pids.push(pid.parse().unwrap());
         }
         if let Some(path) = line.trim().strip_prefix("scratch") {
             scratch = Some(PathBuf::from(path.trim()));

@@ -81,13 +81,9 @@ fn describe(stack: &Stack, variables: &Variables) -> String {
     }
     text.push_str("Direct, past the proxy:\n");
     for node in &stack.redis.nodes {
-        let _ = writeln!(
-            text,
-            "  {:<20}{} pid {:?}",
-            node.name(),
-            node.address(),
-            node.server.pid()
-        );
+        let pid = node.server.pid();
+        let pid = pid.map_or_else(String::new, |pid| format!(" pid {pid}"));
+        let _ = writeln!(text, "  {:<20}{}{pid}", node.name(), node.address());
     }
     for server in stack.mysqls() {
         let _ = writeln!(text, "  {:<20}{}", server.name(), server.url());
