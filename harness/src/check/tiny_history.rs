@@ -20,7 +20,7 @@ use crate::load::population::{Population, request_id, user_id};
 use crate::load::schedule::Schedule;
 use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
-use crate::target::{AnswerOutcome, AnswerRule, StateQueries, Target};
+use crate::target::{AnswerOutcome, AnswerRule, Role, StateQueries, Target};
 
 pub const SEED: u64 = 7;
 
@@ -306,7 +306,7 @@ pub fn plan() -> Plan {
         title: "A tiny history".to_owned(),
         controls: Vec::new(),
         seed: SEED,
-        service_nodes: 1,
+        service: vec![Role::default()],
         sale: Sale {
             id: "sale-1".to_owned(),
             skus: Vec::new(),

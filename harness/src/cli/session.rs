@@ -114,7 +114,7 @@ pub fn accept<'p>(
         let grounds = Grounds {
             setting,
             target: &plan.target,
-            service_nodes: plan.service_nodes as usize,
+            service_nodes: plan.service.len(),
         };
         for unmet in faults::unmet(&plan.faults, grounds) {
             refused = Some(Exit::unavailable(&format!("{}: {unmet}", plan.drill)));

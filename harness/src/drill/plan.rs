@@ -10,7 +10,7 @@ use crate::journeys::Journeys;
 use crate::load::population::Population;
 pub use crate::load::spec::Load;
 use crate::load::spec::{LoadSpec, Loop};
-use crate::target::Target;
+use crate::target::{Role, Target};
 
 /// Everything a run needs to know; a run is repeated from this alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,9 +23,9 @@ pub struct Plan {
     pub controls: Vec<String>,
     /// Root of every random stream of the run.
     pub seed: u64,
-    /// Nodes of the service that run side by side, at least 1.
-    #[serde(default = "one")]
-    pub service_nodes: u32,
+    /// The service's nodes, at least one, by what they do.
+    #[serde(default = "one_node")]
+    pub service: Vec<Role>,
     pub sale: Sale,
     pub load: Load,
     pub population: Population,
@@ -38,8 +38,8 @@ pub struct Plan {
     pub target: Target,
 }
 
-fn one() -> u32 {
-    1
+fn one_node() -> Vec<Role> {
+    vec![Role::default()]
 }
 
 impl Plan {

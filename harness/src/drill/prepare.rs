@@ -30,7 +30,7 @@ pub enum PrepareError {
     Observe(#[from] ObserveError),
     #[error("preparing the sale: {0}")]
     Call(#[from] CallError),
-    #[error("plan: service_nodes is 0; it must be at least 1")]
+    #[error("plan: no node of the service takes buyers; at least one must")]
     NoNode,
 }
 
@@ -68,10 +68,12 @@ pub async fn start_services(
     folder: &RunFolder,
 ) -> Result<Prepared, PrepareError> {
     let variables = variables(stack, plan, mutant, bin_dir);
-    let nodes = (0..plan.service_nodes as usize)
+    let nodes = (0..plan.service.len())
         .map(|node| start_node(stack, plan, mutant, node, &variables, folder));
     let services = try_join_all(nodes).await?;
-    let ports = services.iter().map(|service| service.port);
+    let roles = services.iter().zip(&plan.service);
+    let open = roles.filter(|(_, role)| role.takes_buyers);
+    let ports = open.map(|(service, _)| service.port);
     let endpoints = Endpoints {
         mysql_url: stack.mysql.url(),
         redis_nodes: stack.redis.nodes.iter().map(RedisNode::address).collect(),
@@ -96,6 +98,7 @@ async fn start_node(
     let start = &plan.target.start;
     let mut variables = run.clone();
     variables.extend(stack.service_variables(node).await?);
+    variables.insert("role".to_owned(), plan.service[node].name.clone());
     // Chosen when the node starts; the launcher fills it in.
     variables.insert("port".to_owned(), "{port}".to_owned());
     let options = ServiceOptions {

@@ -1,7 +1,7 @@
 //! The system under test, known only by a target file: how to start it, ask it, and read its stores.
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the run (`{run}`, `{sale}`), in `start` of
-//! the node that is started (`{node}`, `{port}`, `{mysql_url}`, `{redis_seeds}`, ...), or of one request (`{sku}`,
+//! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{redis_seeds}`, ...), or of one request (`{sku}`,
 //! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 
@@ -58,6 +58,10 @@ pub struct Start {
     pub failpoint_command: Vec<String>,
     #[deserr(default)]
     pub env: BTreeMap<String, String>,
+    /// What a node may be started as; the first where a drill does not say. None: all nodes are alike.
+    #[serde(default)]
+    #[deserr(default)]
+    pub roles: Vec<Role>,
     /// GET path that answers 200 when the service can sell.
     pub ready_path: String,
     pub ready_timeout_ms: u64,
@@ -75,6 +79,27 @@ pub struct Start {
     /// answer is what the clock reads then (Unix time, ms).
     #[deserr(default)]
     pub clock: Option<RequestTemplate>,
+}
+
+/// What a node does for the service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct Role {
+    /// Fills `{role}`.
+    pub name: String,
+    /// The load goes to it.
+    #[deserr(default = true)]
+    pub takes_buyers: bool,
+}
+
+impl Default for Role {
+    /// Of a service that knows no roles.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            takes_buyers: true,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Deserr)]

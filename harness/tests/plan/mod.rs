@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::Schedule;
-use flashdrill::target::{StateQueries, Target};
+use flashdrill::target::{Role, StateQueries, Target};
 
 /// Sale `sale-1` of the given SKUs and their stock.
 pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
@@ -18,7 +18,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
         title: String::new(),
         controls: Vec::new(),
         seed: 1,
-        service_nodes: 1,
+        service: vec![Role::default()],
         sale: Sale {
             id: "sale-1".to_owned(),
             skus: skus.collect(),

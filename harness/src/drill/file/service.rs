@@ -5,9 +5,14 @@ use deserr::Deserr;
 use crate::drill::problems::Problems;
 use crate::drill::range::Count;
 
+/// One of both says how many nodes there are.
 #[derive(Debug, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct ServiceSection {
     /// Nodes that run side by side, each with links of its own; the load goes round them.
-    pub nodes: Count,
+    #[deserr(default)]
+    pub nodes: Option<Count>,
+    /// What each node does, by the names of the target's `start.roles`.
+    #[deserr(default)]
+    pub roles: Option<Vec<String>>,
 }

@@ -1,6 +1,7 @@
 //! What breaks when.
 
 use super::load::end_ms;
+use super::service;
 use super::short::Shrink;
 use super::trace::Traces;
 use crate::drill::file::{DrillFile, FaultSection};
@@ -48,11 +49,7 @@ pub fn check(file: &DrillFile, traces: &Traces, problems: &mut Problems) {
 
 fn check_links(file: &DrillFile, fault: &Fault) -> Option<String> {
     let links = fault.links()?;
-    let service_nodes = file
-        .service
-        .as_ref()
-        .map_or(1, |service| service.nodes.get());
-    let there_are = Layout::OURS.names(service_nodes as usize);
+    let there_are = Layout::OURS.names(service::count(file.service.as_ref()));
     let idle = links.idle(&there_are)?;
     Some(format!(
         "no link is called `{idle}`; there are {}",

@@ -7,6 +7,7 @@ mod journeys;
 mod load;
 mod population;
 mod sale;
+mod service;
 mod shape;
 mod short;
 mod trace;
@@ -110,13 +111,14 @@ fn resolve(
         return None;
     }
     let about = file.about?;
+    let target = target?;
     let seed = choices.seed.or(about.seed).unwrap_or_else(fresh_seed);
     Some(Plan {
         drill: drill.to_owned(),
         title: about.title,
         controls: about.controls,
         seed,
-        service_nodes: file.service.map_or(1, |service| service.nodes.get()),
+        service: service::service(file.service.as_ref(), &target.start),
         sale: sale::sale(&file.sale?, &choices.run, shrink),
         load: load::load(&file.load?, traces, shrink),
         population: population::population(&file.population?),
@@ -126,7 +128,7 @@ fn resolve(
         faults: compose::planned(&file.faults?, file.compose.as_ref(), shrink, seed),
         expect: expect::expect(&file.expect?),
         mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
-        target: target?,
+        target,
     })
 }
 
@@ -144,6 +146,9 @@ fn cross_check(
     problems: &mut Problems,
 ) {
     sale::check(file, target, traces, problems);
+    if let (Some(section), Some(target)) = (&file.service, target) {
+        service::check(section, &target.start, problems);
+    }
     if let Some(load) = &file.load {
         load::check(load, traces, problems);
     }

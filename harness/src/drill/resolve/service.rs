@@ -1,0 +1,56 @@
+//! Which nodes of the service run.
+
+use crate::drill::file::ServiceSection;
+use crate::drill::problems::Problems;
+use crate::target::{Role, Start};
+
+pub fn check(section: &ServiceSection, start: &Start, problems: &mut Problems) {
+    match (&section.nodes, &section.roles) {
+        (Some(_), Some(_)) => problems.push("service", "either nodes or roles, not both"),
+        (None, None) => problems.push("service", "nodes or roles must say what runs"),
+        (None, Some(roles)) => check_roles(roles, start, problems),
+        (Some(_), None) => {}
+    }
+}
+
+fn check_roles(roles: &[String], start: &Start, problems: &mut Problems) {
+    let known: Vec<&str> = start.roles.iter().map(|role| role.name.as_str()).collect();
+    for (index, role) in roles.iter().enumerate() {
+        if !known.contains(&role.as_str()) {
+            let known = known.join(", ");
+            let message = format!("the target knows no role `{role}`; it has: {known}");
+            problems.push(format!("service.roles[{index}]"), message);
+        }
+    }
+    if !nodes(roles, start).iter().any(|role| role.takes_buyers) {
+        problems.push("service.roles", "no node among them takes buyers");
+    }
+}
+
+fn nodes(roles: &[String], start: &Start) -> Vec<Role> {
+    let of = |name: &String| start.roles.iter().find(|role| role.name == *name);
+    roles.iter().filter_map(of).cloned().collect()
+}
+
+/// The role of each node, at least one. Nodes without a role of their own have the target's first.
+pub fn service(section: Option<&ServiceSection>, start: &Start) -> Vec<Role> {
+    let first = || start.roles.first().cloned().unwrap_or_default();
+    match section {
+        Some(ServiceSection {
+            roles: Some(roles), ..
+        }) => nodes(roles, start),
+        Some(ServiceSection {
+            nodes: Some(nodes), ..
+        }) => vec![first(); nodes.get() as usize],
+        _ => vec![first()],
+    }
+}
+
+/// How many nodes a drill has, whatever they do.
+pub fn count(section: Option<&ServiceSection>) -> usize {
+    section.map_or(1, |section| match (&section.nodes, &section.roles) {
+        (Some(nodes), _) => nodes.get() as usize,
+        (None, Some(roles)) => roles.len(),
+        (None, None) => 1,
+    })
+}
