@@ -152,6 +152,35 @@ fn links_and_servers_that_are_not_there_are_named() {
     assert_eq!(problems_or_none(&two_nodes), Vec::<String>::new());
 }
 
+#[test]
+fn nodes_have_roles_that_the_target_knows() {
+    let with = |section: &str| {
+        let section = format!("[service]\n{section}\n\n[expect]");
+        problems_or_none(&oversell().replace("[expect]", &section))
+    };
+    let cases: [(&str, &[&str]); 5] = [
+        (r#"roles = ["gateway", "consumer", "keeper"]"#, &[]),
+        (
+            r#"roles = ["gateway", "cashier"]"#,
+            &[
+                "service.roles[1]: the target knows no role `cashier`; it has: all, gateway, consumer, keeper",
+            ],
+        ),
+        (
+            r#"roles = ["consumer"]"#,
+            &["service.roles: no node among them takes buyers"],
+        ),
+        ("", &["service: nodes or roles must say what runs"]),
+        (
+            "nodes = 2\nroles = [\"all\"]",
+            &["service: either nodes or roles, not both"],
+        ),
+    ];
+    for (section, expected) in cases {
+        assert_eq!(with(section), expected, "{section}");
+    }
+}
+
 /// The kill drill with its fault composed.
 fn composed(section: &str) -> String {
     let drill = std::fs::read_to_string(drills().join("redis/primary-kill.toml")).unwrap();
