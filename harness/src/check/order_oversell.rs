@@ -2,10 +2,11 @@
 
 use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
-use super::witness::{at, order};
+use super::witness::order;
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
 use crate::figures::{count, signed};
+use crate::history::words::at;
 
 /// Orders shown of a SKU that was sold beyond its stock.
 const ORDERS_SHOWN: usize = 3;

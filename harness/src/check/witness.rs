@@ -4,8 +4,9 @@ use super::Witness;
 use super::case::Case;
 use super::purchases::Purchase;
 use crate::history::final_state::OrderRow;
-use crate::history::operation::{Operation, OperationKind, Outcome};
-use crate::load::population::{request_id, user_id};
+use crate::history::operation::Operation;
+use crate::history::words::{self, at};
+use crate::load::population::request_id;
 
 impl Case<'_> {
     /// Everything known about one purchase: its attempts, the faults around them, its orders.
@@ -73,39 +74,8 @@ impl Case<'_> {
     }
 
     fn attempt(&self, one: &Operation) -> String {
-        let who = user_id(one.user);
-        let sku = self.sku(one.sku);
-        let asked = match one.kind {
-            OperationKind::Buy => format!("{who} buys {} of {sku}", one.quantity),
-            OperationKind::Pay => format!("{who} pays"),
-            OperationKind::Cancel => format!("{who} cancels"),
-            OperationKind::Status => format!("{who} asks for the state"),
-        };
-        let took_us = one.completed_ns.saturating_sub(one.sent_ns) / 1_000;
-        let took_ms = took_us as f64 / 1_000.0;
-        format!(
-            "{} {asked}: {} after {took_ms:.1} ms",
-            at(one.sent_ns),
-            self.answer(one)
-        )
-    }
-
-    fn answer(&self, one: &Operation) -> String {
-        let reason = self
-            .evidence
-            .reasons
-            .get(usize::from(one.reason))
-            .map_or("", String::as_str);
-        let order = one
-            .order_id
-            .as_deref()
-            .map(|id| format!(", order {id}"))
-            .unwrap_or_default();
-        match one.outcome {
-            Outcome::Accepted => format!("accepted{order}"),
-            Outcome::Refused => format!("refused ({reason})"),
-            Outcome::Unknown => format!("outcome unknown ({reason})"),
-        }
+        let reason = self.evidence.reasons.get(usize::from(one.reason));
+        words::attempt(one, self.sku(one.sku), reason.map_or("", String::as_str))
     }
 }
 
@@ -121,9 +91,4 @@ pub fn order(row: &OrderRow) -> String {
         "order {} of {}, {} of {}, {state}{reason}",
         row.order_id, row.user, row.quantity, row.sku
     )
-}
-
-/// Seconds since the first arrival.
-pub fn at(ns: u64) -> String {
-    format!("+{:.3} s", ns as f64 / 1e9)
 }

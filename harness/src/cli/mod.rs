@@ -7,6 +7,7 @@ mod drill;
 pub mod endpoints;
 mod exit;
 mod fault;
+mod history;
 mod left_behind;
 mod load;
 mod prove;
@@ -50,6 +51,8 @@ enum Command {
     Drill(drill::DrillCommand),
     /// Judge a saved run again, without any environment.
     Check(check::Args),
+    /// Print a saved run's attempts, filtered; export them as JSON lines or CSV.
+    History(history::Args),
     /// Offer load to any HTTP server: open loop, response times from the intended start.
     Load(Box<load::Args>),
     /// Run drills against the broken variants of the service that they must catch.
@@ -116,6 +119,7 @@ async fn dispatch(command: Command) -> Exit {
     match command {
         Command::Drill(command) => drill::run(command).await,
         Command::Check(args) => check::run(&args),
+        Command::History(args) => history::run(&args),
         Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
         Command::Up {

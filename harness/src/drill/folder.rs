@@ -39,6 +39,12 @@ impl RunFolder {
     /// The history and the figures of the last call, where the plan expects a sale that sells out.
     pub const LAST_CALL_HISTORY: &str = "last_call.bin";
     pub const LAST_CALL: &str = "last_call.json";
+    /// What buyers did, by who offered it; only the load's is always there.
+    pub const HISTORIES: [(&str, &str); 3] = [
+        ("load", Self::HISTORY),
+        ("journeys", Self::JOURNEY_HISTORY),
+        ("last_call", Self::LAST_CALL_HISTORY),
+    ];
     pub const FAULTS: &str = "faults.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";

@@ -1,7 +1,11 @@
 //! One attempt of one buyer, as the load generator saw it.
 
+use clap::ValueEnum;
+use serde::Serialize;
+
 /// What the buyer asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum OperationKind {
     Buy = 0,
@@ -11,7 +15,8 @@ pub enum OperationKind {
 }
 
 /// How an attempt ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Outcome {
     /// The service accepted; an order id was given.

@@ -254,6 +254,11 @@ pub fn user_id(user: u64) -> String {
     format!("u{user:012}")
 }
 
+/// The number behind a user's name, which may also be given alone; None: it is neither.
+pub fn user_number(name: &str) -> Option<u64> {
+    name.strip_prefix('u').unwrap_or(name).parse().ok()
+}
+
 /// Users that fit the fixed width of [`user_id`].
 pub const USERS_MAX: u64 = 1_000_000_000_000;
 
@@ -449,5 +454,8 @@ mod tests {
             assert_eq!(key_of(7, foreign), None, "{foreign}");
         }
         assert_eq!(user_id(42), "u000000000042");
+        for (name, number) in [("u000000000042", Some(42)), ("42", Some(42)), ("v42", None)] {
+            assert_eq!(user_number(name), number);
+        }
     }
 }
