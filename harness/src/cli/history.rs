@@ -172,7 +172,7 @@ struct Printer<'p> {
 enum Sink {
     Text(BufWriter<io::Stdout>),
     Jsonl(BufWriter<io::Stdout>),
-    Csv(csv::Writer<io::Stdout>),
+    Csv(Box<csv::Writer<io::Stdout>>),
 }
 
 impl<'p> Printer<'p> {
@@ -180,7 +180,7 @@ impl<'p> Printer<'p> {
         let out = match format {
             Format::Text => Sink::Text(BufWriter::new(io::stdout())),
             Format::Jsonl => Sink::Jsonl(BufWriter::new(io::stdout())),
-            Format::Csv => Sink::Csv(csv::Writer::from_writer(io::stdout())),
+            Format::Csv => Sink::Csv(Box::new(csv::Writer::from_writer(io::stdout()))),
         };
         Self { plan, out }
     }

@@ -23,6 +23,6 @@ impl Filter {
     }
 }
 
-fn is<T: PartialEq>(wanted: Option<T>, found: T) -> bool {
+fn is<T: Copy + PartialEq>(wanted: Option<T>, found: T) -> bool {
     wanted.is_none_or(|wanted| wanted == found)
 }
