@@ -8,7 +8,7 @@ use super::redis_cluster;
 use super::stack::Stack;
 use crate::proxy::ProxyKind;
 use crate::proxy::client::{LinkRequest, ProxyClient};
-use crate::proxy::cut::Rewrites;
+use crate::proxy::cut::{Protocol, Rewrites};
 use crate::target::template::Variables;
 
 /// The broker's advertised address: every client's way to it. The nodes' own ways lead here, so a fault here hits all of
@@ -122,6 +122,10 @@ impl ServiceLinks {
         for server in &stack.redis.nodes {
             let name = service_redis(node, server.index);
             redis.push(open(proxy, &name, server.address()).await?);
+            if stack.proxy_kind() == ProxyKind::BuiltIn {
+                // Connections of RESP are followed from their first byte or never: a cut may want them.
+                proxy.follow(&name, Some(Protocol::Resp)).await?;
+            }
         }
         let replica = match &stack.mysql_replica {
             Some(replica) => {

@@ -58,11 +58,12 @@ impl CutPoints {
     }
 }
 
-/// Every service node's way to MySQL.
+/// Every service node's way to a server, or to several: `mysql`, `redis-*`.
 ///
 /// # Errors
 /// The proxy does not answer, or no service has links.
-pub(super) async fn mysql_links(site: Site<'_>) -> Result<Vec<String>, FaultError> {
-    let links = Links::new(vec!["service-*-mysql".to_owned()]).expect("one pattern is not none");
+pub(super) async fn service_links(site: Site<'_>, server: &str) -> Result<Vec<String>, FaultError> {
+    let pattern = format!("service-*-{server}");
+    let links = Links::new(vec![pattern]).expect("one pattern is not none");
     links.find(site).await
 }

@@ -28,6 +28,7 @@ mod redis_memory_limit;
 mod redis_partition;
 mod redis_primary_kill;
 mod redis_replication_cut;
+mod redis_reply_lost;
 mod redis_slot_migration;
 mod server_disk_full;
 mod server_kill;
@@ -69,6 +70,7 @@ pub use redis_memory_limit::RedisMemoryLimit;
 pub use redis_partition::RedisPartition;
 pub use redis_primary_kill::RedisPrimaryKill;
 pub use redis_replication_cut::RedisReplicationCut;
+pub use redis_reply_lost::RedisReplyLost;
 pub use redis_slot_migration::RedisSlotMigration;
 pub use server_disk_full::ServerDiskFull;
 pub use server_kill::ServerKill;
@@ -185,6 +187,7 @@ kinds! {
     "redis_partition" => RedisPartition,
     "redis_primary_kill" => RedisPrimaryKill,
     "redis_replication_cut" => RedisReplicationCut,
+    "redis_reply_lost" => RedisReplyLost,
     "redis_slot_migration" => RedisSlotMigration,
     "server_disk_full" => ServerDiskFull,
     "server_kill" => ServerKill,

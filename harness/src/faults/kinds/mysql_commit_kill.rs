@@ -1,7 +1,7 @@
 //! MySQL dies right after a COMMIT, whose reply nobody gets.
 
 use crate::environment::Ending;
-use crate::faults::cut_points::{CutPoints, mysql_links};
+use crate::faults::cut_points::{CutPoints, service_links};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
@@ -26,14 +26,14 @@ impl Kind for MysqlCommitKill {
     const NEEDS: &'static [Need] = &[Need::BuiltInProxy, Need::OwnServers];
 
     async fn applicable(&self, _: &mut Killed, site: Site<'_>) -> Result<String, FaultError> {
-        let links = mysql_links(site).await?.join(", ");
+        let links = service_links(site, "mysql").await?.join(", ");
         Ok(format!("mysql: kill -9 at the next COMMIT on {links}"))
     }
 
     async fn inject(&self, killed: &mut Killed, site: Site<'_>) -> Result<(), FaultError> {
         let hold = Action::LoseReply { then: Then::Hang };
         let cut = Cut::next(Protocol::Mysql, "COMMIT", hold);
-        let links = mysql_links(site).await?;
+        let links = service_links(site, "mysql").await?;
         killed.points.place(site, links, &cut).await
     }
 

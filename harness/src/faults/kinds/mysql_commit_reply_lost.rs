@@ -1,6 +1,6 @@
 //! MySQL commits and the service is not told: was it, or was it not?
 
-use crate::faults::cut_points::{CutPoints, mysql_links};
+use crate::faults::cut_points::{CutPoints, service_links};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
@@ -20,7 +20,7 @@ impl Kind for MysqlCommitReplyLost {
     const NEEDS: &'static [Need] = &[Need::BuiltInProxy];
 
     async fn applicable(&self, _: &mut CutPoints, site: Site<'_>) -> Result<String, FaultError> {
-        let links = mysql_links(site).await?.join(", ");
+        let links = service_links(site, "mysql").await?.join(", ");
         let times = self.times;
         Ok(format!("{links}: replies to the next {times} COMMITs lost"))
     }
@@ -31,7 +31,9 @@ impl Kind for MysqlCommitReplyLost {
             times: self.times,
             ..Cut::next(Protocol::Mysql, "COMMIT", lose)
         };
-        points.place(site, mysql_links(site).await?, &cut).await
+        points
+            .place(site, service_links(site, "mysql").await?, &cut)
+            .await
     }
 
     async fn receipt(&self, points: &mut CutPoints, site: Site<'_>) -> Result<String, FaultError> {
