@@ -156,10 +156,16 @@ fn links_and_servers_that_are_not_there_are_named() {
 fn nodes_have_roles_that_the_target_knows() {
     let with = |section: &str| {
         let section = format!("[service]\n{section}\n\n[expect]");
-        problems_or_none(&oversell().replace("[expect]", &section))
+        let drill = oversell().replace("[expect]", &section);
+        let (_folder, path) = folder_with(&drill);
+        match load_plan(&path, &choices()) {
+            Ok(plan) => Ok(plan.service.len()),
+            Err(_) => Err(problems_of(&drill)),
+        }
     };
-    let cases: [(&str, &[&str]); 5] = [
-        (r#"roles = ["gateway", "consumer", "keeper"]"#, &[]),
+    assert_eq!(with(r#"roles = ["gateway", "consumer", "keeper"]"#), Ok(3));
+    assert_eq!(with("nodes = 2"), Ok(2));
+    let wrong: [(&str, &[&str]); 4] = [
         (
             r#"roles = ["gateway", "cashier"]"#,
             &[
@@ -176,8 +182,9 @@ fn nodes_have_roles_that_the_target_knows() {
             &["service: either nodes or roles, not both"],
         ),
     ];
-    for (section, expected) in cases {
-        assert_eq!(with(section), expected, "{section}");
+    for (section, expected) in wrong {
+        let expected = expected.iter().map(|text| (*text).to_owned()).collect();
+        assert_eq!(with(section), Err(expected), "{section}");
     }
 }
 

@@ -8,6 +8,7 @@ mod servers;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use flashdrill::check::CheckId;
 use flashdrill::drill::plan::Plan;
 use flashdrill::history::final_state::{CacheRow, OrderRow, OrderState, StockRow};
 use flashdrill::observe::{
@@ -215,9 +216,11 @@ async fn settles_when_the_stores_agree_and_only_then() {
     let world = World::new().await;
     let mut reader = world.reader();
     let long = Duration::from_secs(60);
+    let mut judged = world.plan.clone();
+    judged.expect.checks = vec![CheckId::L3];
 
     let options = world.settle_options(long);
-    let settled = settle(&mut reader, &world.plan, &empty_queue, &options).await;
+    let settled = settle(&mut reader, &judged, &empty_queue, &options).await;
     assert!(settled.converged_ms.is_some(), "{settled:?}");
     assert_eq!(settled.readings, 3);
 
@@ -225,7 +228,7 @@ async fn settles_when_the_stores_agree_and_only_then() {
         horizon: Duration::from_secs(2),
         ..world.settle_options(long)
     };
-    let settled = settle(&mut reader, &world.plan, &empty_queue, &horizon).await;
+    let settled = settle(&mut reader, &judged, &empty_queue, &horizon).await;
     assert!(
         settled.converged_ms.is_some() && settled.readings > 3,
         "{settled:?}"
@@ -234,7 +237,7 @@ async fn settles_when_the_stores_agree_and_only_then() {
 
     let options = world.settle_options(Duration::from_millis(600));
     let one_left = async || Ok(1);
-    let settled = settle(&mut reader, &world.plan, &one_left, &options).await;
+    let settled = settle(&mut reader, &judged, &one_left, &options).await;
     assert_eq!(
         (settled.converged_ms, settled.end.queue_backlog),
         (None, Some(1))
@@ -242,15 +245,20 @@ async fn settles_when_the_stores_agree_and_only_then() {
 
     world.cached("HSET fs:{sale-1:s0}:held u9 1");
     let options = world.settle_options(Duration::from_millis(600));
-    let settled = settle(&mut reader, &world.plan, &empty_queue, &options).await;
+    let settled = settle(&mut reader, &judged, &empty_queue, &options).await;
     assert_eq!(
         (settled.converged_ms, settled.end.queue_backlog),
         (None, Some(0))
     );
 
+    // Where nobody asks that they agree, they are at rest when nothing moves any more.
+    let options = world.settle_options(long);
+    let settled = settle(&mut reader, &world.plan, &empty_queue, &options).await;
+    assert_eq!((settled.converged_ms, settled.readings), (None, 3));
+
     let options = world.settle_options(long);
     let (settled, ()) = tokio::join!(
-        settle(&mut reader, &world.plan, &empty_queue, &options),
+        settle(&mut reader, &judged, &empty_queue, &options),
         async {
             tokio::time::sleep(Duration::from_millis(700)).await;
             world.cached("HDEL fs:{sale-1:s0}:held u9");

@@ -89,8 +89,10 @@ pub async fn last_call(
     let each = rest.end.stock.iter().map(|row| row.available.max(0));
     let (units_left, most_left) = (each.clone().sum(), each.max().unwrap_or(0));
     let Shop { plan, bench, .. } = shop;
+    // Stores that should agree and do not have failed already.
+    let at_rest = rest.converged_ms.is_some() || !plan.expect.stores_agree();
     let cut_short = bench.cancel.load(Ordering::Relaxed);
-    if !plan.expect.sell_out || units_left == 0 || rest.converged_ms.is_none() || cut_short {
+    if !plan.expect.sell_out || units_left == 0 || !at_rest || cut_short {
         return Ok(None);
     }
     bench.narrate.say(&format!(

@@ -101,6 +101,13 @@ pub struct Expect {
     pub sell_out: bool,
 }
 
+impl Expect {
+    /// That the stores agree at rest is judged (L3); a drill that parts them on purpose does not ask it.
+    pub fn stores_agree(&self) -> bool {
+        self.checks.contains(&CheckId::L3)
+    }
+}
+
 /// A broken variant of the service that this drill must catch, and the check that must catch it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Mutant {

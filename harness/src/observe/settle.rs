@@ -1,4 +1,4 @@
-//! Waits for rest: the stores agree, the queue is empty, and it stays so.
+//! Waits for rest: the stores agree, if they are to, the queue is empty, and it stays so.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ impl SettleOptions {
 #[derive(Debug, Clone)]
 pub struct Settled {
     pub end: StoreState,
-    /// From `since` to the first of the equal readings; None: no rest.
+    /// From `since` to the first of the equal readings that agree; None: there were none.
     pub converged_ms: Option<u64>,
     /// Readings taken.
     pub readings: u32,
@@ -59,7 +59,7 @@ impl Settled {
     }
 }
 
-/// Equal agreeing readings so far.
+/// Equal readings so far, each of a store that may be at rest.
 struct Streak {
     began: Instant,
     state: StoreState,
@@ -67,7 +67,7 @@ struct Streak {
 }
 
 /// Polls until the stores are at rest or the time is over. `backlog` counts messages committed and not
-/// consumed; it is only asked when the stores agree, since that may be slow.
+/// consumed; it is only asked when the stores may be at rest, since that may be slow.
 pub async fn settle<B, F>(
     reader: &mut StoreReader,
     plan: &Plan,
@@ -86,16 +86,17 @@ where
         let mut state = reader.read().await;
         readings += 1;
         let agrees = state.unread.is_empty() && differences(plan, &state).is_empty();
-        if agrees {
+        let may_rest = agrees || (state.unread.is_empty() && !plan.expect.stores_agree());
+        if may_rest {
             add_backlog(&mut state, backlog().await);
         }
-        streak = prolong(streak, at, &state, agrees);
+        streak = prolong(streak, at, &state, may_rest);
         let in_time = streak.as_ref().is_some_and(|one| one.began <= give_up);
         if let Some(rest) = streak
             .as_ref()
             .filter(|one| in_time && one.is_rest(options))
         {
-            let converged_ms = Some(since_ms(options.since, rest.began));
+            let converged_ms = agrees.then(|| since_ms(options.since, rest.began));
             return Settled {
                 end: state,
                 converged_ms,
@@ -103,7 +104,7 @@ where
             };
         }
         if !in_time && at > give_up {
-            if !agrees {
+            if !may_rest {
                 add_backlog(&mut state, backlog().await);
             }
             return Settled {
@@ -121,9 +122,9 @@ fn prolong(
     streak: Option<Streak>,
     at: Instant,
     state: &StoreState,
-    agrees: bool,
+    may_rest: bool,
 ) -> Option<Streak> {
-    if !agrees || state.queue_backlog != Some(0) {
+    if !may_rest || state.queue_backlog != Some(0) {
         return None;
     }
     match streak {
