@@ -91,7 +91,11 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         .map(|_| part(&folder, RunFolder::JOURNEYS, &mut missing));
     let evidence = Evidence {
         journeys,
-        last_call: part(&folder, RunFolder::LAST_CALL, &mut missing),
+        last_call: plan
+            .expect
+            .sell_out
+            .then(|| part(&folder, RunFolder::LAST_CALL, &mut missing))
+            .flatten(),
         load: part(&folder, RunFolder::LOAD, &mut missing),
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
         stores: part(&folder, RunFolder::STORES, &mut missing),

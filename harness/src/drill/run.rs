@@ -164,7 +164,9 @@ async fn collect(
         start: sold.start,
     };
     let call = last_call(shop, &settled, &mut reader).await?;
-    folder.save(RunFolder::LAST_CALL, &call)?;
+    if plan.expect.sell_out {
+        folder.save(RunFolder::LAST_CALL, &call)?;
+    }
     if call.is_some() {
         let again = settle_after(&mut reader, plan, &backlog, Instant::now()).await;
         settled = settled.followed_by(again);

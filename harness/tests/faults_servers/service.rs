@@ -49,6 +49,7 @@ pub async fn start(ground: &mut Ground) -> Service {
 async fn node(ground: &Ground) -> Service {
     let start = &ground.target.start;
     let mut variables = ground.variables.clone();
+    variables.insert("role".to_owned(), start.roles[0].name.clone());
     variables.insert("port".to_owned(), "{port}".to_owned());
     let command = start.failpoint_command.iter();
     let options = ServiceOptions {
