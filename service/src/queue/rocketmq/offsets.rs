@@ -20,7 +20,8 @@ const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Offsets {
     applied: HashMap<MessageQueue, i64>,
-    has_unsaved: bool,
+    /// Those of them that are not on the broker yet.
+    unsaved: HashMap<MessageQueue, i64>,
     saved_at: Option<Instant>,
     repeated_at: Option<Instant>,
 }
@@ -33,40 +34,51 @@ impl Offsets {
         consumer: &DefaultLitePullConsumer,
         applied: &HashMap<MessageQueue, i64>,
     ) {
-        for (queue, next) in applied {
-            let offset = self.applied.entry(queue.clone()).or_insert(*next);
-            *offset = (*offset).max(*next);
-        }
-        self.has_unsaved |= !applied.is_empty();
+        raise(&mut self.applied, applied);
+        raise(&mut self.unsaved, applied);
         if is_due(self.saved_at, PERSIST_EVERY) {
             self.save(consumer).await;
         } else if !applied.is_empty() {
-            consumer.commit_with_map(self.applied.clone(), false).await;
+            consumer.commit_with_map(applied.clone(), false).await;
         }
     }
 
     /// Brings all commits to the broker.
     pub async fn save(&mut self, consumer: &DefaultLitePullConsumer) {
-        // Of a queue that another node has now, that node knows more.
-        if let Ok(ours) = consumer.assignment().await {
-            self.applied.retain(|queue, _| ours.contains(queue));
-        }
-        let repeats = is_due(self.repeated_at, REPEAT_EVERY);
-        if self.applied.is_empty() || !(self.has_unsaved || repeats) {
+        let repeats = is_due(self.repeated_at, REPEAT_EVERY) && !self.applied.is_empty();
+        if self.unsaved.is_empty() && !repeats {
             return;
         }
         let saving = async {
             if repeats {
-                forget_saved(consumer, &self.applied).await;
+                self.repeat(consumer).await;
+            } else {
+                consumer.commit_with_map(self.unsaved.clone(), true).await;
             }
-            consumer.commit_with_map(self.applied.clone(), true).await;
         };
+        let saved = timeout(SAVE_TIMEOUT, saving).await.is_ok();
         let now = Some(Instant::now());
-        if timeout(SAVE_TIMEOUT, saving).await.is_ok() {
-            self.has_unsaved = false;
+        if saved {
+            self.unsaved.clear();
             self.repeated_at = if repeats { now } else { self.repeated_at };
         }
         self.saved_at = now;
+    }
+
+    /// Everything once more, but nothing of a queue that another node has now: that node knows more.
+    async fn repeat(&mut self, consumer: &DefaultLitePullConsumer) {
+        if let Ok(ours) = consumer.assignment().await {
+            self.applied.retain(|queue, _| ours.contains(queue));
+        }
+        forget_saved(consumer, &self.applied).await;
+        consumer.commit_with_map(self.applied.clone(), true).await;
+    }
+}
+
+fn raise(known: &mut HashMap<MessageQueue, i64>, applied: &HashMap<MessageQueue, i64>) {
+    for (queue, next) in applied {
+        let offset = known.entry(queue.clone()).or_insert(*next);
+        *offset = (*offset).max(*next);
     }
 }
 
