@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flashdrill::history::final_state::OrderState;
 use flashdrill::history::operation::{Operation, OperationKind, Outcome};
 use flashdrill::history::{HistoryError, HistoryReader, HistoryTotals, HistoryWriter, survey};
 use xxhash_rust::xxh3::xxh3_64;
@@ -41,19 +42,31 @@ fn operation(index: u64) -> Operation {
         OperationKind::Cancel,
     ];
     let outcomes = [Outcome::Accepted, Outcome::Refused, Outcome::Unknown];
+    let told = [
+        None,
+        Some(OrderState::Created),
+        Some(OrderState::Paid),
+        Some(OrderState::Cancelled),
+        Some(OrderState::Expired),
+        Some(OrderState::Rejected),
+    ];
     Operation {
         index,
         kind: kinds[(index % 4) as usize],
         key: index / 2,
-        user: u64::MAX - index,
+        user: (1 << 48) - 1 - index,
         sku: index as u32 % 20,
         quantity: 2,
+        attempt: index as u8,
+        node: (index % 7) as u8,
+        fault_epoch: (index % 65_536) as u16,
         intended_ns: index * 10,
         sent_ns: index * 10 + 1,
         completed_ns: index * 10 + 2,
         outcome: outcomes[(index % 3) as usize],
         reason: (index % 2) as u16,
         status: 202,
+        told: told[(index % 6) as usize],
         order_id: index
             .is_multiple_of(3)
             .then(|| format!("order-{index}").into()),
@@ -180,7 +193,7 @@ fn what_is_no_history_or_another_version_is_refused() {
     let error = HistoryReader::open(&scratch.file()).unwrap_err();
     assert!(error.to_string().contains("version 99"), "{error}");
 
-    bytes[8] = 1;
+    bytes[8] = 2;
     bytes[30] ^= 1;
     fs::write(scratch.file(), &bytes).unwrap();
     let error = HistoryReader::open(&scratch.file()).unwrap_err();

@@ -79,12 +79,16 @@ fn operation(index: u64) -> Operation {
         user: index % 10,
         sku: (index % 3) as u32,
         quantity: 1,
+        attempt: 0,
+        node: 0,
+        fault_epoch: 0,
         intended_ns: index * 1_000_000,
         sent_ns: index * 1_000_000,
         completed_ns: index * 1_000_000 + 250_000,
         outcome: outcomes[place],
         reason: place as u16,
         status: 202,
+        told: None,
         order_id: (place == 0).then(|| format!("order-{index}").into()),
     }
 }
@@ -118,10 +122,10 @@ fn every_filter_takes_what_it_names_and_all_of_them_together() {
         printed.lines,
         [
             format!(
-                "+0.000 s u000000000000 buys 1 of s0: accepted, order order-0 after 0.2 ms  [load, request {request}]"
+                "+0.000 s u000000000000 buys 1 of s0: accepted, order order-0 after 0.2 ms (node 0, fault epoch 0)  [load, request {request}]"
             ),
             format!(
-                "+0.001 s u000000000001 buys 1 of s1: refused (sold_out) after 0.2 ms  [load, request {request}]"
+                "+0.001 s u000000000001 buys 1 of s1: refused (sold_out) after 0.2 ms (node 0, fault epoch 0)  [load, request {request}]"
             ),
         ]
     );
@@ -134,16 +138,18 @@ fn other_programs_get_every_field_by_name() {
     let first: serde_json::Value = serde_json::from_str(&printed.lines[0]).unwrap();
     let expected = serde_json::json!({
         "part": "load", "index": 0, "kind": "buy", "key": 0, "request_id": request_id(SEED, 0),
-        "user": "u000000000000", "sku": "s0", "quantity": 1, "intended_ns": 0, "sent_ns": 0,
-        "completed_ns": 250_000, "outcome": "accepted", "reason": "", "status": 202, "order_id": "order-0",
+        "user": "u000000000000", "sku": "s0", "quantity": 1, "attempt": 0, "node": 0,
+        "fault_epoch": 0, "intended_ns": 0, "sent_ns": 0,
+        "completed_ns": 250_000, "outcome": "accepted", "reason": "", "status": 202, "told": null,
+        "order_id": "order-0",
     });
     assert_eq!(first, expected);
     let printed = run.print(&["--key", "0", "--format", "csv"]);
     assert_eq!(
         printed.lines[0],
-        "part,index,kind,key,request_id,user,sku,quantity,intended_ns,sent_ns,completed_ns,outcome,reason,status,order_id"
+        "part,index,kind,key,request_id,user,sku,quantity,attempt,node,fault_epoch,intended_ns,sent_ns,completed_ns,outcome,reason,status,told,order_id"
     );
-    assert!(printed.lines[2].ends_with(",1000000,1250000,refused,sold_out,202,"));
+    assert!(printed.lines[2].ends_with(",1000000,1250000,refused,sold_out,202,,"));
     assert_eq!(printed.lines.len(), 3);
 }
 

@@ -103,12 +103,16 @@ impl Run {
             user: key,
             sku,
             quantity: 1,
+            attempt: 0,
+            node: 0,
+            fault_epoch: 0,
             intended_ns: at_ms * 1_000_000,
             sent_ns: at_ms * 1_000_000 + 60_000,
             completed_ns: at_ms * 1_000_000 + took_ns,
             outcome,
             reason,
             status: 0,
+            told: None,
             order_id: (outcome == Outcome::Accepted).then(|| order_id(key).into()),
         });
     }
@@ -255,6 +259,8 @@ impl Run {
             what: "primary 127.0.0.1:17001 of phone-128; links redis-replication-1 and -4"
                 .to_owned(),
             injected_at_ms: KILLED,
+            injected_epoch: None,
+            healed_epoch: None,
             healed_at_ms: Some(HEALED),
             heals: true,
             receipt: (self.flaw != Flaw::NoTest).then(|| receipt.to_owned()),
@@ -399,6 +405,7 @@ fn outage_rule(reason: &str) -> AnswerRule {
         outage: true,
         retryable: None,
         outside_sale: false,
+        sold_out: false,
     }
 }
 

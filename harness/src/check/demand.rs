@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Evidence;
-use crate::history::operation::{Operation, Outcome};
+use super::answers::Answers;
+use crate::history::operation::Operation;
 
 /// Demand that the service had its chance to serve. Memory is bounded by the stock: counting stops once
 /// the demand reaches it.
 pub struct Demand {
-    /// By index into the history's reasons: the sale was not open to the buyer.
-    is_outside: Vec<bool>,
     limit: u64,
     skus: Vec<SkuDemand>,
 }
@@ -29,18 +28,11 @@ pub struct SkuDemand {
 impl Demand {
     pub fn new(evidence: &Evidence) -> Self {
         let sale = &evidence.plan.sale;
-        let rules = &evidence.plan.target.answers;
-        let outside = |reason: &String| {
-            rules
-                .iter()
-                .any(|rule| rule.outside_sale && rule.reason == *reason)
-        };
         let of = |stock: u32| SkuDemand {
             stock: stock.into(),
             ..SkuDemand::default()
         };
         Self {
-            is_outside: evidence.reasons.iter().map(outside).collect(),
             limit: sale.limit_per_user.into(),
             skus: sale.skus.iter().map(|sku| of(sku.stock)).collect(),
         }
@@ -53,18 +45,13 @@ impl Demand {
 
     /// Counts a buy that got a decision. One that met an outage, whose outcome is unknown, or that came
     /// before the opening or after the end, gave the service no fair chance to sell and is no demand.
-    pub fn observe(&mut self, operation: &Operation, outage: bool) {
-        if outage || operation.outcome == Outcome::Unknown || self.is_outside(operation) {
+    pub fn observe(&mut self, operation: &Operation, answers: &Answers) {
+        if answers.is_outage(operation) || answers.is_outside_sale(operation) {
             return;
         }
         if let Some(sku) = self.skus.get_mut(operation.sku as usize) {
             sku.add(operation, self.limit);
         }
-    }
-
-    fn is_outside(&self, operation: &Operation) -> bool {
-        let outside = self.is_outside.get(usize::from(operation.reason));
-        operation.outcome == Outcome::Refused && outside.copied().unwrap_or(false)
     }
 
     pub fn sku(&self, index: usize) -> Option<&SkuDemand> {

@@ -9,6 +9,7 @@ use super::case::{Case, Checker};
 use super::clean_room::CleanRoom;
 use super::conservation::Conservation;
 use super::finding::Finding;
+use super::fulfilment::Fulfilment;
 use super::ledger::Ledger;
 use super::limit::Limit;
 use super::lost::Lost;
@@ -17,26 +18,33 @@ use super::order_oversell::OrderOversell;
 use super::phantom::Phantom;
 use super::preconditions::Preconditions;
 use super::purchases::Purchases;
+use super::recovered::Recovered;
 use super::recovery::{Recovery, longest};
 use super::sell_through::SellThrough;
 use super::tally::Tally;
+use super::transitions::Transitions;
+use super::truthful::Truthful;
 use super::unknown::Unknown;
 use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 11] = [
+const CHECKERS: [&dyn Checker; 15] = [
     &Preconditions,
     &CleanRoom,
     &OrderOversell,
     &AdmissionOversell,
+    &Fulfilment,
     &OneOrder,
     &Limit,
     &Phantom,
+    &Transitions,
+    &Truthful,
     &Lost,
     &Unknown,
     &Conservation,
     &SellThrough,
+    &Recovered,
 ];
 
 /// Asked whatever a drill expects.

@@ -307,7 +307,7 @@ mod tests {
             witness.events,
             [
                 &format!(
-                    "+0.020 s {} buys 1 of s0: accepted, order o2 after 1.0 ms",
+                    "+0.020 s {} buys 1 of s0: accepted, order o2 after 1.0 ms (node 0, fault epoch 0)",
                     user_id(2)
                 ),
                 "at rest: the store holds no order for it",

@@ -7,11 +7,15 @@
 //! evidence cannot decide is a doubt, and a doubt makes the answer inconclusive.
 
 mod admission_oversell;
+mod answers;
+mod calm;
 mod case;
+mod claims;
 mod clean_room;
 mod conservation;
 mod demand;
 mod finding;
+mod fulfilment;
 mod journeys;
 mod judge;
 mod ledger;
@@ -23,9 +27,13 @@ mod order_oversell;
 mod phantom;
 mod preconditions;
 mod purchases;
+mod recovered;
 mod recovery;
 mod sell_through;
+mod statement;
 mod tally;
+mod transitions;
+mod truthful;
 mod unknown;
 mod witness;
 
@@ -66,12 +74,18 @@ pub enum CheckId {
     S1,
     /// Admission oversell: more granted than there was.
     S2,
+    /// Fulfilment oversell: more paid than there was.
+    S3,
     /// One order per request id.
     S4,
     /// Purchase limit.
     S5,
     /// Phantom orders.
     S6,
+    /// Legal order states.
+    S7,
+    /// Truthful answers.
+    S8,
     /// Lost accepted orders.
     L1,
     /// Unknown outcomes resolved.
@@ -80,6 +94,8 @@ pub enum CheckId {
     L3,
     /// Sell-through.
     L4,
+    /// Recovery after each fault.
+    L5,
 }
 
 /// Fail outranks inconclusive outranks pass.

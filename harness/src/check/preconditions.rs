@@ -205,6 +205,8 @@ mod tests {
             kind: "broker_kill".to_owned(),
             what: "broker".to_owned(),
             injected_at_ms: 5_000,
+            injected_epoch: None,
+            healed_epoch: None,
             healed_at_ms: Some(9_000),
             heals: true,
             receipt: Some("killed by signal 9".to_owned()),

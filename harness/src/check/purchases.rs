@@ -4,11 +4,16 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Evidence;
+use super::answers::Answers;
+use super::calm::Calm;
+use super::claims::Claims;
 use super::demand::Demand;
 use super::ledger::Ledger;
 use super::recovery::Outages;
+use super::statement::Statement;
 use crate::drill::last_call::is_last_call;
 use crate::drill::plan::Sku;
+use crate::history::final_state::OrderState;
 use crate::history::operation::{Operation, OperationKind, Outcome};
 use crate::journeys::is_journey;
 
@@ -35,6 +40,13 @@ pub struct Purchase {
     pub accepted_ns: Option<u64>,
     pub paid_ns: Option<u64>,
     pub cancelled_ns: Option<u64>,
+    /// Payments that the buyer was refused without being told that it is paid.
+    pub refused_pays: u32,
+    pub refused_cancels: u32,
+    /// Payments or cancellations whose outcome nobody knows.
+    pub unknown_changes: u32,
+    /// States the buyer was told, as far as they can tell anything new.
+    pub told: Vec<Statement>,
     /// The first attempts, in the order of completion.
     pub attempts: Vec<Operation>,
 }
@@ -60,6 +72,9 @@ pub struct Purchases {
     pub foreign: u64,
     pub demand: Demand,
     pub outages: Outages,
+    pub claims: Claims,
+    pub calm: Calm,
+    answers: Answers,
 }
 
 impl Purchases {
@@ -79,6 +94,9 @@ impl Purchases {
             foreign: 0,
             demand: Demand::new(evidence),
             outages: Outages::new(evidence),
+            claims: Claims::new(evidence),
+            calm: Calm::new(evidence),
+            answers: Answers::new(evidence),
         }
     }
 
@@ -111,8 +129,10 @@ impl Purchases {
         if let Some(clicks) = self.clicks.get_mut(&(operation.user, operation.sku)) {
             *clicks += 1;
         }
-        let outage = self.outages.observe(operation);
-        self.demand.observe(operation, outage);
+        self.outages.observe(operation, &self.answers);
+        self.demand.observe(operation, &self.answers);
+        self.claims.observe(operation, &self.answers);
+        self.calm.observe(operation, &self.answers);
     }
 
     /// A purchase is kept when it was accepted, has an order, or may have left units in the cache.
@@ -160,6 +180,10 @@ impl Purchase {
             accepted_ns: None,
             paid_ns: None,
             cancelled_ns: None,
+            refused_pays: 0,
+            refused_cancels: 0,
+            unknown_changes: 0,
+            told: Vec::new(),
             attempts: Vec::new(),
         }
     }
@@ -168,12 +192,32 @@ impl Purchase {
         if self.attempts.len() < ATTEMPTS_KEPT {
             self.attempts.push(operation.clone());
         }
-        let accepted = operation.outcome == Outcome::Accepted;
+        if let Some(statement) = Statement::of(operation) {
+            statement.join(&mut self.told);
+        }
         match operation.kind {
             OperationKind::Buy => self.add_buy(operation),
-            OperationKind::Pay if accepted => keep_first(&mut self.paid_ns, operation),
-            OperationKind::Cancel if accepted => keep_first(&mut self.cancelled_ns, operation),
-            OperationKind::Pay | OperationKind::Cancel | OperationKind::Status => {}
+            OperationKind::Pay => self.add_pay(operation),
+            OperationKind::Cancel => self.add_cancel(operation),
+            OperationKind::Status => {}
+        }
+    }
+
+    fn add_pay(&mut self, operation: &Operation) {
+        match operation.outcome {
+            Outcome::Accepted => keep_first(&mut self.paid_ns, operation),
+            Outcome::Unknown => self.unknown_changes += 1,
+            Outcome::Refused if operation.told == Some(OrderState::Paid) => {}
+            Outcome::Refused => self.refused_pays += 1,
+        }
+    }
+
+    fn add_cancel(&mut self, operation: &Operation) {
+        match operation.outcome {
+            Outcome::Accepted => keep_first(&mut self.cancelled_ns, operation),
+            Outcome::Unknown => self.unknown_changes += 1,
+            Outcome::Refused if operation.told == Some(OrderState::Cancelled) => {}
+            Outcome::Refused => self.refused_cancels += 1,
         }
     }
 

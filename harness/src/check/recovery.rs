@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
+use super::answers::Answers;
 use crate::drill::last_call::is_last_call;
-use crate::history::operation::{Operation, Outcome};
-use crate::target::{AnswerOutcome, AnswerRule};
+use crate::history::operation::Operation;
 
 /// An outage that lasts to within this of the load's end was not seen to end.
 const END_OF_LOAD_MS: u64 = 1_000;
@@ -26,8 +26,6 @@ pub struct Recovery {
 
 /// Collects outage answers per fault while the history streams by.
 pub struct Outages {
-    /// By index into the history's reasons: this refusal means an outage.
-    is_outage: Vec<bool>,
     windows: Vec<Window>,
     load_ms: u64,
 }
@@ -42,8 +40,6 @@ struct Window {
 
 impl Outages {
     pub fn new(evidence: &Evidence) -> Self {
-        let rules = &evidence.plan.target.answers;
-        let of = |reason: &String| rules.iter().any(|rule| is_outage_rule(rule, reason));
         let mut windows: Vec<Window> = evidence
             .faults
             .iter()
@@ -51,28 +47,17 @@ impl Outages {
             .collect();
         windows.sort_by_key(|window| window.from_ms);
         Self {
-            is_outage: evidence.reasons.iter().map(of).collect(),
             windows,
             load_ms: evidence.load.duration_ms,
         }
     }
 
-    /// Notes a buy; true when its answer meant an outage.
-    pub fn observe(&mut self, operation: &Operation) -> bool {
-        let outage = match operation.outcome {
-            Outcome::Accepted => false,
-            Outcome::Unknown => true,
-            Outcome::Refused => self
-                .is_outage
-                .get(usize::from(operation.reason))
-                .copied()
-                .unwrap_or(false),
-        };
+    /// Notes a buy.
+    pub fn observe(&mut self, operation: &Operation, answers: &Answers) {
         // When the last call is made, all has been at rest.
-        if outage && !is_last_call(operation.key) {
+        if answers.is_outage(operation) && !is_last_call(operation.key) {
             self.add(operation.completed_ns / 1_000_000);
         }
-        outage
     }
 
     fn add(&mut self, at_ms: u64) {
@@ -122,10 +107,6 @@ impl Window {
     }
 }
 
-fn is_outage_rule(rule: &AnswerRule, reason: &str) -> bool {
-    rule.outage && rule.outcome == AnswerOutcome::Refused && rule.reason == reason
-}
-
 /// The longest recovery; None when there was no fault or one was not recovered from.
 pub fn longest(recoveries: &[Recovery]) -> Option<u64> {
     let each: Option<Vec<u64>> = recoveries.iter().map(|one| one.recovery_ms).collect();
@@ -143,6 +124,8 @@ mod tests {
             kind: "broker_kill".to_owned(),
             what: "broker".to_owned(),
             injected_at_ms,
+            injected_epoch: None,
+            healed_epoch: None,
             healed_at_ms: Some(injected_at_ms + 10),
             heals: true,
             receipt: Some("seen".to_owned()),

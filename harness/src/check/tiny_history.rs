@@ -99,12 +99,16 @@ impl Tiny {
             user: key,
             sku: 0,
             quantity: 1,
+            attempt: 0,
+            node: 0,
+            fault_epoch: 0,
             intended_ns: sent_ns,
             sent_ns,
             completed_ns: sent_ns + 1_000_000,
             outcome,
             reason: u16::try_from(reason).unwrap(),
             status: 0,
+            told: None,
             order_id: gives_id.then(|| format!("o{key}").into()),
         });
         self
@@ -128,6 +132,12 @@ impl Tiny {
 
     pub fn cancel(self, key: u64) -> Self {
         self.attempt(OperationKind::Cancel, key, Outcome::Accepted, "")
+    }
+
+    /// Its buyer asks, and is told this.
+    pub fn told(self, key: u64, state: OrderState) -> Self {
+        self.attempt(OperationKind::Status, key, Outcome::Accepted, "")
+            .but(|one| one.told = Some(state))
     }
 
     /// The buyer of the last attempt clicks again: one more record of the same purchase, under the index of
@@ -329,6 +339,7 @@ pub fn plan() -> Plan {
             schedule_lag_us_p99_max: 1_000,
             phase_lag_us_p99_max: BTreeMap::new(),
             converge_ms_max: 1_000,
+            recover_ms_max: 1_000,
             sell_out: false,
         },
         mutants: Vec::new(),
@@ -354,7 +365,10 @@ fn target() -> Target {
     Target {
         name: "tiny".to_owned(),
         answers: vec![
-            rule(409, "sold_out", false),
+            AnswerRule {
+                sold_out: true,
+                ..rule(409, "sold_out", false)
+            },
             rule(503, "paused", true),
             AnswerRule {
                 outside_sale: true,
@@ -381,5 +395,6 @@ fn rule(status: u16, reason: &str, outage: bool) -> AnswerRule {
         outage,
         retryable: None,
         outside_sale: false,
+        sold_out: false,
     }
 }

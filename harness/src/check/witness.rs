@@ -18,6 +18,20 @@ impl Case<'_> {
         }
     }
 
+    /// The same of a purchase of which the history keeps only this attempt.
+    pub fn witness_of(&self, attempt: &Operation, conclusion: String) -> Witness {
+        if self.purchases.get(attempt.key).is_some() {
+            return self.witness(attempt.key, conclusion);
+        }
+        Witness {
+            subject: format!(
+                "request {}",
+                request_id(self.evidence.plan.seed, attempt.key)
+            ),
+            events: vec![self.attempt(attempt), conclusion],
+        }
+    }
+
     /// The events of one purchase, `conclusion` last.
     pub fn chain(&self, key: u64, conclusion: String) -> Vec<String> {
         let mut timed = Vec::new();

@@ -10,6 +10,7 @@ use super::prepare::Prepared;
 use super::run::Bench;
 use crate::environment::Stack;
 use crate::figures::{percent, rate, us};
+use crate::history::FaultEpoch;
 use crate::load::schedule::{Phase, Schedule, Shape};
 use crate::load::spec::{Fitted, LoadSpec};
 use crate::load::summary::LoadSummary;
@@ -147,6 +148,7 @@ async fn trial(
         history: None,
         start: Instant::now() + LEAD_IN,
         progress: Arc::new(Progress::default()),
+        epoch: Arc::new(FaultEpoch::default()),
         cancel: Arc::clone(&bench.cancel),
     };
     let (cpu_ms, since) = (parties_cpu_ms(stack), Instant::now());

@@ -16,6 +16,7 @@ use super::prepare::Prepared;
 use super::run::Bench;
 use super::sell::{self, SellError};
 use crate::figures::signed;
+use crate::history::FaultEpoch;
 use crate::load::population::Population;
 use crate::load::schedule::{Phase, Schedule, Shape};
 use crate::load::spec::{Load, LoadSpec};
@@ -75,6 +76,7 @@ pub struct Shop<'r> {
     pub folder: &'r RunFolder,
     /// The sale's first arrival; the last call's times are of the same clock.
     pub start: Instant,
+    pub epoch: &'r Arc<FaultEpoch>,
 }
 
 /// Lets buyers come for what is left in the store at rest, if the plan expects a sale that sells out.
@@ -129,6 +131,7 @@ fn job(shop: Shop<'_>, most_left: i64, closed: &Arc<AtomicBool>) -> Result<LoadJ
         )?),
         start: shop.start,
         progress: Arc::new(Progress::default()),
+        epoch: Arc::clone(shop.epoch),
         cancel: Arc::clone(closed),
     })
 }

@@ -38,6 +38,11 @@ pub struct Plan {
     pub target: Target,
 }
 
+/// Of plans that do not say.
+fn recover_ms_max() -> u64 {
+    30_000
+}
+
 fn one_node() -> Vec<Role> {
     vec![Role::default()]
 }
@@ -97,6 +102,9 @@ pub struct Expect {
     pub phase_lag_us_p99_max: BTreeMap<String, u64>,
     /// The stores must agree this long after the load has ended and every fault is healed.
     pub converge_ms_max: u64,
+    /// The service must serve again this long after a fault was healed (L5).
+    #[serde(default = "recover_ms_max")]
+    pub recover_ms_max: u64,
     /// Demand exceeds stock: everything must be sold at the end.
     pub sell_out: bool,
 }

@@ -162,6 +162,7 @@ async fn collect(
         bench,
         folder,
         start: sold.start,
+        epoch: &sold.epoch,
     };
     let call = last_call(shop, &settled, &mut reader).await?;
     if plan.expect.sell_out {

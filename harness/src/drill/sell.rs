@@ -10,7 +10,7 @@ use super::run::Bench;
 use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
 use crate::faults::{self, FaultEvent, Site, Timeline};
-use crate::history::{HistoryError, HistoryWriter};
+use crate::history::{FaultEpoch, HistoryError, HistoryWriter};
 use crate::journeys::{JourneyError, JourneyJob, JourneySummary, Journeying};
 use crate::load::figures::Figures;
 use crate::load::timeline;
@@ -49,6 +49,8 @@ pub struct Sold {
     pub start: Instant,
     /// The load had ended and every fault was healed.
     pub rest_since: Instant,
+    /// The last one there was.
+    pub epoch: Arc<FaultEpoch>,
 }
 
 /// Offers the load, lets buyers go their ways beside it, injects and heals the faults on its timeline,
@@ -76,8 +78,16 @@ pub async fn sell(
     };
     let sampler = Sampler::start(prepare::store_reader(prepared, plan)?, options, machine)?;
     let progress = Arc::new(Progress::default());
-    let journeys = journeys(plan, prepared, bench, folder, start)?;
-    let load = tokio::task::spawn_blocking(offer(plan, prepared, bench, folder, start, &progress)?);
+    let epoch = Arc::new(FaultEpoch::default());
+    let journeys = journeys(plan, prepared, bench, folder, start, &epoch)?;
+    let load = tokio::task::spawn_blocking(offer(
+        plan,
+        prepared,
+        bench,
+        folder,
+        start,
+        (&progress, &epoch),
+    )?);
     let site = Site {
         stack,
         target: &plan.target,
@@ -86,6 +96,7 @@ pub async fn sell(
     };
     let timeline = Timeline {
         clock: start,
+        epoch: &epoch,
         cancel: &bench.cancel,
         tell: &|event| bench.narrate.say(&event.news()),
     };
@@ -106,7 +117,11 @@ pub async fn sell(
     }
     healed?;
     opened?;
-    Ok(Sold { start, rest_since })
+    Ok(Sold {
+        start,
+        rest_since,
+        epoch,
+    })
 }
 
 /// The journeys of the plan, where it has any.
@@ -116,6 +131,7 @@ fn journeys(
     bench: &Bench,
     folder: &RunFolder,
     start: Instant,
+    epoch: &Arc<FaultEpoch>,
 ) -> Result<Option<Journeying>, SellError> {
     let Some(journeys) = &plan.journeys else {
         return Ok(None);
@@ -127,6 +143,7 @@ fn journeys(
         variables: prepared.variables.clone(),
         history: history(folder, RunFolder::JOURNEY_HISTORY, plan)?,
         start,
+        epoch: Arc::clone(epoch),
         cancel: Arc::clone(&bench.cancel),
     };
     Ok(Some(job.prepare()?))
@@ -156,12 +173,13 @@ fn offer(
     bench: &Bench,
     folder: &RunFolder,
     start: Instant,
-    progress: &Arc<Progress>,
+    (progress, epoch): (&Arc<Progress>, &Arc<FaultEpoch>),
 ) -> Result<impl FnOnce() -> Result<Figures, LoadError> + Send + 'static, SellError> {
     let history = history(folder, RunFolder::HISTORY, plan)?;
     let (spec, variables) = (plan.load_spec(), prepared.variables.clone());
     let endpoint = prepared.entrance.clone();
-    let (progress, cancel) = (Arc::clone(progress), Arc::clone(&bench.cancel));
+    let (progress, epoch) = (Arc::clone(progress), Arc::clone(epoch));
+    let cancel = Arc::clone(&bench.cancel);
     Ok(move || {
         load::run(LoadJob {
             spec,
@@ -170,6 +188,7 @@ fn offer(
             history: Some(history),
             start,
             progress,
+            epoch,
             cancel,
         })
     })

@@ -53,6 +53,11 @@ pub struct FaultEvent {
     /// Human words: which node, which link.
     pub what: String,
     pub injected_at_ms: u64,
+    /// The fault epoch that began when it was injected, and the one when it was healed; None: it was not.
+    #[serde(default)]
+    pub injected_epoch: Option<u16>,
+    #[serde(default)]
+    pub healed_epoch: Option<u16>,
     /// None: could not be healed, or was never to be.
     pub healed_at_ms: Option<u64>,
     /// A fault like `cache_stock_raise` that is a change of state, not an outage, needs no heal.
@@ -72,6 +77,8 @@ impl FaultEvent {
             kind: about.kind.to_owned(),
             what: String::new(),
             injected_at_ms: planned.at_ms,
+            injected_epoch: None,
+            healed_epoch: None,
             healed_at_ms: None,
             heals: about.heals,
             receipt: None,

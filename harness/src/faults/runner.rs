@@ -11,6 +11,7 @@ use super::kinds::run_one;
 use super::site::Site;
 use super::{FaultEvent, PlannedFault};
 use crate::environment::{EnvironmentError, Stack};
+use crate::history::FaultEpoch;
 
 /// How often cancellation, receipts and health are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -65,6 +66,7 @@ pub(super) async fn drive<K: Kind>(
     }
     let injected = Instant::now();
     fault.event.injected_at_ms = timeline.ms(injected);
+    fault.event.injected_epoch = Some(timeline.epoch.advance());
     let heal_at = planned
         .for_ms
         .map(|for_ms| injected + Duration::from_millis(for_ms));
@@ -79,7 +81,10 @@ pub(super) async fn drive<K: Kind>(
             timeline.sleep_until(heal_at).await;
         }
         match mend(&mut fault, site).await {
-            Ok(()) => fault.event.healed_at_ms = Some(timeline.ms(Instant::now())),
+            Ok(()) => {
+                fault.event.healed_at_ms = Some(timeline.ms(Instant::now()));
+                fault.event.healed_epoch = Some(timeline.epoch.advance());
+            }
             Err(error) => note(&mut fault.event, Err(error)),
         }
         (timeline.tell)(&fault.event);
@@ -154,6 +159,8 @@ fn note(event: &mut FaultEvent, result: Result<String, FaultError>) {
 pub struct Timeline<'t> {
     /// The first arrival.
     pub clock: Instant,
+    /// Advanced with every injection and heal.
+    pub epoch: &'t FaultEpoch,
     /// Once it is true nothing more is injected, and what is injected is healed at once.
     pub cancel: &'t AtomicBool,
     /// Called when a fault is about to be injected, when its receipt is there or missing, and when it is healed.

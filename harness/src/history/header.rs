@@ -11,7 +11,7 @@ use super::block;
 
 pub const MAGIC: [u8; 8] = *b"fd-hist\n";
 /// Raised with every change of the layout of file, block or record.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Magic and version.
 pub const PREFIX_LEN: usize = 12;
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::final_state::OrderState;
 use super::operation::{Operation, OperationKind, Outcome};
 use crate::load::population::{request_id, user_id};
 
@@ -18,6 +19,10 @@ pub struct Line<'h> {
     pub user: String,
     pub sku: &'h str,
     pub quantity: u32,
+    /// Clicks of this buyer before it.
+    pub attempt: u8,
+    pub node: u8,
+    pub fault_epoch: u16,
     pub intended_ns: u64,
     pub sent_ns: u64,
     pub completed_ns: u64,
@@ -25,6 +30,8 @@ pub struct Line<'h> {
     pub reason: &'h str,
     /// HTTP status; 0: there was no answer.
     pub status: u16,
+    /// State of the order that the answer told.
+    pub told: Option<OrderState>,
     pub order_id: Option<&'h str>,
 }
 
@@ -46,12 +53,16 @@ impl<'h> Line<'h> {
             user: user_id(one.user),
             sku,
             quantity: one.quantity,
+            attempt: one.attempt,
+            node: one.node,
+            fault_epoch: one.fault_epoch,
             intended_ns: one.intended_ns,
             sent_ns: one.sent_ns,
             completed_ns: one.completed_ns,
             outcome: one.outcome,
             reason,
             status: one.status,
+            told: one.told,
             order_id: one.order_id.as_deref(),
         }
     }

@@ -1,6 +1,7 @@
 //! What happened: the log of every operation, and what the stores held at the end.
 
 mod block;
+mod epoch;
 mod error;
 mod filter;
 pub mod final_state;
@@ -12,6 +13,7 @@ mod record;
 pub mod words;
 mod writer;
 
+pub use epoch::FaultEpoch;
 pub use error::HistoryError;
 pub use filter::Filter;
 pub use header::Header;

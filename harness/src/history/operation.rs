@@ -3,6 +3,8 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::final_state::OrderState;
+
 /// What the buyer asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -30,17 +32,23 @@ pub enum Outcome {
 /// One record per attempt, not per logical order. Times are nanoseconds since the first arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
-    /// Place in the arrival schedule for buys; for follow-ups the index of the buy they follow.
+    /// Place in the arrival schedule for buys; for follow-ups the index of the buy they follow; below 2^48.
     pub index: u64,
     pub kind: OperationKind,
     /// Idempotency key: attempts with the same key are clicks of one purchase. The request id sent
     /// is `load::population::request_id(seed, key)`.
     pub key: u64,
-    /// The user sent is `load::population::user_id(user)`.
+    /// The user sent is `load::population::user_id(user)`; below 2^48.
     pub user: u64,
     /// Index into the plan's SKUs.
     pub sku: u32,
     pub quantity: u32,
+    /// How often this buyer, not served, had clicked before; 255 stands for more, 0 for what arrived by schedule.
+    pub attempt: u8,
+    /// The node it went to: its place among those that take buyers; 255 stands for more.
+    pub node: u8,
+    /// As of [`super::FaultEpoch`] when it was sent.
+    pub fault_epoch: u16,
     pub intended_ns: u64,
     pub sent_ns: u64,
     pub completed_ns: u64,
@@ -50,6 +58,8 @@ pub struct Operation {
     pub reason: u16,
     /// HTTP status, 0 when there was none.
     pub status: u16,
+    /// State of the order that the answer told; answers to buys tell none.
+    pub told: Option<OrderState>,
     /// Given by accepted answers only.
     pub order_id: Option<Box<str>>,
 }

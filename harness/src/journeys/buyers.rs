@@ -19,6 +19,11 @@ pub fn is_journey(key: u64) -> bool {
     key >= FIRST_KEY
 }
 
+/// The number of a journey among all of a run; below 2^46.
+pub fn journey_number(key: u64) -> u64 {
+    key - FIRST_KEY
+}
+
 /// The buyers of a plan's journeys.
 #[derive(Debug)]
 pub struct Buyers {
@@ -34,6 +39,7 @@ impl Buyers {
             duplicate_share: 0.0,
             pay_share: journeys.pay_share,
             cancel_share: journeys.cancel_share,
+            race_share: 0.0,
             status_share: 0.0,
             ..plan.population.clone()
         };

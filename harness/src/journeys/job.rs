@@ -14,7 +14,7 @@ use super::step::Step;
 use super::summary::{JourneySummary, StepSummary, Times};
 use super::{JourneyError, Journeys};
 use crate::drill::plan::Plan;
-use crate::history::HistoryWriter;
+use crate::history::{FaultEpoch, HistoryWriter};
 use crate::load::endpoint::Endpoint;
 use crate::load::job::panic_text;
 use crate::target::template::Variables;
@@ -31,6 +31,8 @@ pub struct JourneyJob<'p> {
     pub history: HistoryWriter,
     /// Time of the load's first arrival.
     pub start: Instant,
+    /// Advanced by whoever injects faults meanwhile.
+    pub epoch: Arc<FaultEpoch>,
     /// Set it to end the journeys within a second.
     pub cancel: Arc<AtomicBool>,
 }

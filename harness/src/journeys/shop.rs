@@ -1,7 +1,7 @@
 //! What every buyer of a run shares: who buys what, how to ask for it, how to read the answers, and
 //! where to write it down.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::buyers::Buyers;
@@ -9,7 +9,8 @@ use super::calls::Calls;
 use super::clock::Clock;
 use super::logbook::Logbook;
 use super::{JourneyError, JourneyJob, Journeys};
-use crate::history::final_state::OrderState;
+use crate::history::FaultEpoch;
+use crate::load::endpoint::Endpoint;
 use crate::load::mapping::Mapping;
 use crate::load::order_id::OrderIdField;
 use crate::load::reason::reasons;
@@ -21,10 +22,10 @@ pub struct Shop {
     pub calls: Calls,
     pub mapping: Mapping,
     challenge: Option<OrderIdField>,
-    state: OrderIdField,
-    states: BTreeMap<String, OrderState>,
     pub clock: Clock,
     pub logbook: Logbook,
+    pub epoch: Arc<FaultEpoch>,
+    pub endpoint: Endpoint,
 }
 
 impl Shop {
@@ -39,10 +40,10 @@ impl Shop {
             calls: Calls::new(plan, &job.variables)?,
             mapping: Mapping::new(target, &reasons(target)),
             challenge: target.challenge_field.as_deref().map(OrderIdField::new),
-            state: OrderIdField::new(&target.status_field),
-            states: target.state.order_states.clone(),
             clock: Clock::new(job.start, length, job.cancel),
             logbook: Logbook::new(job.history),
+            epoch: job.epoch,
+            endpoint: job.endpoint,
         })
     }
 
@@ -50,10 +51,5 @@ impl Shop {
     pub fn challenge(&self, body: &[u8]) -> Option<String> {
         let field = self.challenge.as_ref()?;
         field.find(body).map(str::to_owned)
-    }
-
-    /// The state of an order in an answer, once it is decided.
-    pub fn order_state(&self, body: &[u8]) -> Option<OrderState> {
-        self.states.get(self.state.find(body)?).copied()
     }
 }

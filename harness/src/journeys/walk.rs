@@ -6,6 +6,7 @@ use goose::goose::GooseUser;
 use goose::metrics::GooseRequestMetric;
 
 use super::answer::{Answer, exchange};
+use super::buyers::journey_number;
 use super::calls::Learnt;
 use super::shop::Shop;
 use super::step::{End, Step};
@@ -37,6 +38,13 @@ struct Walk<'s, 'u> {
     learnt: Learnt,
 }
 
+/// When a request was sent.
+#[derive(Clone, Copy)]
+struct Sent {
+    at_ns: u64,
+    fault_epoch: u16,
+}
+
 /// An answer that came whole.
 struct Answered {
     /// HTTP says that it was done.
@@ -60,7 +68,7 @@ impl Walk<'_, '_> {
         match self.shop.buyers.last_step(self.purchase.key) {
             Some(NextStep::Pay) => self.settle(Step::Pay, End::Paid).await,
             Some(NextStep::Cancel) => self.settle(Step::Cancel, End::Cancelled).await,
-            Some(NextStep::Status) | None => Ok(End::Left),
+            Some(NextStep::Status | NextStep::PayAndCancel) | None => Ok(End::Left),
         }
     }
 
@@ -95,7 +103,7 @@ impl Walk<'_, '_> {
             self.pause(every).await?;
             let answered = self.ask(Step::Poll).await?;
             let body = answered.as_ref().filter(|one| one.is_success);
-            if let Some(state) = body.and_then(|one| self.shop.order_state(&one.body)) {
+            if let Some(state) = body.and_then(|one| self.shop.mapping.order_state(&one.body)) {
                 return Ok(state);
             }
         }
@@ -129,15 +137,18 @@ impl Walk<'_, '_> {
         }
         let call = self.shop.calls.call(step, &self.purchase, &self.learnt);
         let call = call.map_err(|_| End::Failed)?;
-        let sent_ns = self.shop.clock.now_ns();
+        let sent = Sent {
+            at_ns: self.shop.clock.now_ns(),
+            fault_epoch: self.shop.epoch.now(),
+        };
         let (answer, counted) = tokio::select! {
             ended = exchange(self.user, step, call) => ended,
             () = self.shop.clock.given_up() => {
-                self.record(step, sent_ns, &Answer::Lost(Ending::Timeout));
+                self.record(step, sent, &Answer::Lost(Ending::Timeout));
                 return Err(End::CutShort);
             }
         };
-        let meaning = self.record(step, sent_ns, &answer);
+        let meaning = self.record(step, sent, &answer);
         let is_good = is_good(step, &answer, meaning);
         if let Some(request) = counted {
             self.shop.logbook.answered(step);
@@ -166,36 +177,48 @@ impl Walk<'_, '_> {
     }
 
     /// Writes a request into the history; what its answer means to the buyer.
-    fn record(&self, step: Step, sent_ns: u64, answer: &Answer) -> Option<Meaning> {
+    fn record(&self, step: Step, sent: Sent, answer: &Answer) -> Option<Meaning> {
         let kind = step.kind()?;
-        let (status, meaning, order_id) = match answer {
-            Answer::Lost(ending) => (0, Meaning::unknown(ending.reason()), None),
+        let mapping = &self.shop.mapping;
+        let (status, meaning, order_id, told) = match answer {
+            Answer::Lost(ending) => (0, Meaning::unknown(ending.reason()), None, None),
             Answer::Whole { status, body } => {
-                let meaning = self.shop.mapping.meaning(kind, *status, body);
+                let meaning = mapping.meaning(kind, *status, body);
                 let gives_id = step == Step::Buy && meaning.outcome == Outcome::Accepted;
-                let order_id = gives_id.then(|| self.shop.mapping.order_id(body)).flatten();
-                (*status, meaning, order_id)
+                let order_id = gives_id.then(|| mapping.order_id(body)).flatten();
+                let tells = step != Step::Buy;
+                let told = tells.then(|| mapping.order_state(body)).flatten();
+                (*status, meaning, order_id, told)
             }
         };
         let operation = Operation {
-            // A journey has no place in the schedule; its key stands for it.
-            index: self.purchase.key,
+            // A journey has no place in the schedule; its number stands for it.
+            index: journey_number(self.purchase.key),
             kind,
             key: self.purchase.key,
             user: self.purchase.user,
             sku: self.purchase.sku,
             quantity: self.purchase.quantity,
+            attempt: 0,
+            node: u8::try_from(self.node()).unwrap_or(u8::MAX),
+            fault_epoch: sent.fault_epoch,
             // Nobody waits for a buyer of a closed loop: a request is meant when it is sent.
-            intended_ns: sent_ns,
-            sent_ns,
+            intended_ns: sent.at_ns,
+            sent_ns: sent.at_ns,
             completed_ns: self.shop.clock.now_ns(),
             outcome: meaning.outcome,
             reason: meaning.reason,
             status,
+            told,
             order_id: None,
         };
         self.shop.logbook.record(&operation, order_id);
         Some(meaning)
+    }
+
+    /// Number of the node that the buyer stays at.
+    fn node(&self) -> usize {
+        self.shop.endpoint.node(self.user.weighted_users_index)
     }
 }
 

@@ -22,6 +22,7 @@ use crate::drill::plan::Sku;
 use crate::drill::problems::Problems;
 use crate::environment::Stack;
 use crate::faults::{self, FaultEvent, Grounds, PlannedFault, Site, Timeline, Unmet};
+use crate::history::FaultEpoch;
 use crate::target::Target;
 use crate::target::template::Variables;
 
@@ -99,7 +100,9 @@ async fn inject(
             variables: &keeper.variables,
             skus: &keeper.skus,
         };
+        let epoch = FaultEpoch::default();
         let timeline = Timeline {
+            epoch: &epoch,
             clock: keeper.clock,
             cancel: &heal,
             tell: &|event| keeper.board.note(id, event, false),

@@ -136,11 +136,17 @@ impl Connection {
     }
 
     /// Writes what is queued, all of it at once if the kernel takes it. The requests
-    /// count as sent at `now_ns`; `sent` sees each. False: some bytes must wait.
-    pub fn flush(&mut self, now_ns: u64, mut sent: impl FnMut(&Flight)) -> Result<bool, Ending> {
+    /// count as sent at `now_ns` in `fault_epoch`; `sent` sees each. False: some bytes must wait.
+    pub fn flush(
+        &mut self,
+        now_ns: u64,
+        fault_epoch: u16,
+        mut sent: impl FnMut(&Flight),
+    ) -> Result<bool, Ending> {
         let from = self.flights.len() - self.unwritten;
         for flight in self.flights.range_mut(from..) {
             flight.sent_ns = now_ns;
+            flight.fault_epoch = fault_epoch;
             sent(flight);
         }
         self.unwritten = 0;

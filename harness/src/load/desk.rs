@@ -6,7 +6,7 @@ use super::mapping::{Mapping, Meaning};
 use super::population::Buyers;
 use super::reason::Ending;
 use super::recorder::Recorder;
-use crate::history::operation::{OperationKind, Outcome};
+use crate::history::operation::{Operation, OperationKind, Outcome};
 
 #[derive(Debug)]
 pub struct Desk {
@@ -28,7 +28,16 @@ impl Desk {
             Outcome::Accepted => self.mapping.order_id(body),
             Outcome::Refused | Outcome::Unknown => None,
         };
-        let operation = flight.operation(meaning, status, now_ns);
+        let told = match flight.kind {
+            OperationKind::Buy => None,
+            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => {
+                self.mapping.order_state(body)
+            }
+        };
+        let operation = Operation {
+            told,
+            ..flight.operation(meaning, status, now_ns)
+        };
         self.recorder
             .completed(flight, &operation, meaning, order_id);
         if let Some(order_id) = order_id

@@ -71,7 +71,12 @@ impl Endpoint {
 
     /// The node that the connection or buyer of this number goes to: one after the other.
     pub fn address(&self, number: usize) -> SocketAddr {
-        self.addresses[number % self.addresses.len()]
+        self.addresses[self.node(number)]
+    }
+
+    /// The place of that node among all.
+    pub fn node(&self, number: usize) -> usize {
+        number % self.addresses.len()
     }
 
     /// An address of this machine.

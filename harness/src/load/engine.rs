@@ -22,6 +22,7 @@ use super::recorder::{Recorder, RunFigures};
 use super::source::Source;
 use super::spec::Loop;
 use super::strain::{Left, Strain};
+use crate::history::FaultEpoch;
 use crate::history::operation::OperationKind;
 
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub struct Engine {
     timeout_ns: u64,
     tick_ns: u64,
     progress: Arc<Progress>,
+    epoch: Arc<FaultEpoch>,
     cancel: Arc<AtomicBool>,
     stopped: bool,
     strain: Strain,
@@ -78,6 +80,7 @@ impl Engine {
             timeout_ns: load.timeout_ms * 1_000_000,
             tick_ns: clock::tick_ns(mean_per_s),
             progress: job.progress,
+            epoch: job.epoch,
             cancel: job.cancel,
             stopped: false,
             strain: Strain::default(),
@@ -120,7 +123,8 @@ impl Engine {
         } else {
             self.send_due();
         }
-        self.pool.flush(&self.clock, &mut self.desk);
+        self.pool
+            .flush(&self.clock, self.epoch.now(), &mut self.desk);
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
         let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
@@ -208,7 +212,9 @@ impl Engine {
             purchase,
             click: 0,
             intended_ns,
+            node: 0,
             sent_ns: 0,
+            fault_epoch: 0,
         };
         self.pool.queue(place, flight, |out| {
             self.images.write(OperationKind::Buy, &purchase, "", out);
@@ -241,7 +247,9 @@ impl Engine {
             purchase: follow_up.purchase,
             click: follow_up.click,
             intended_ns: follow_up.due_ns,
+            node: 0,
             sent_ns: 0,
+            fault_epoch: 0,
         };
         self.pool.queue(place, flight, |out| {
             let purchase = &follow_up.purchase;

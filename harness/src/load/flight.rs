@@ -14,8 +14,11 @@ pub struct Flight {
     /// Clicks of this purchase before it by a buyer who was not served; 0 for arrivals and follow-ups.
     pub click: u32,
     pub intended_ns: u64,
-    /// Set when it is written.
+    /// Number of the node that its connection goes to; set when it is queued.
+    pub node: u8,
+    /// Set when it is written, as `fault_epoch` is.
     pub sent_ns: u64,
+    pub fault_epoch: u16,
 }
 
 impl Flight {
@@ -28,12 +31,16 @@ impl Flight {
             user: self.purchase.user,
             sku: self.purchase.sku,
             quantity: self.purchase.quantity,
+            attempt: u8::try_from(self.click).unwrap_or(u8::MAX),
+            node: self.node,
+            fault_epoch: self.fault_epoch,
             intended_ns: self.intended_ns,
             sent_ns: self.sent_ns,
             completed_ns,
             outcome: meaning.outcome,
             reason: meaning.reason,
             status,
+            told: None,
             order_id: None,
         }
     }

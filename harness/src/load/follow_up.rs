@@ -76,11 +76,24 @@ impl FollowUps {
         order_id: &str,
         now_ns: u64,
     ) -> Result<(), NotPlanned> {
-        let (kind, polls) = match step {
-            NextStep::Pay => (OperationKind::Pay, 1),
-            NextStep::Cancel => (OperationKind::Cancel, 1),
-            NextStep::Status => (OperationKind::Status, self.polls),
-        };
+        use OperationKind::{Cancel, Pay, Status};
+        match step {
+            NextStep::Pay => self.plan_one(buy, (Pay, 1), order_id, now_ns),
+            NextStep::Cancel => self.plan_one(buy, (Cancel, 1), order_id, now_ns),
+            NextStep::Status => self.plan_one(buy, (Status, self.polls), order_id, now_ns),
+            NextStep::PayAndCancel => self
+                .plan_one(buy, (Pay, 1), order_id, now_ns)
+                .and(self.plan_one(buy, (Cancel, 1), order_id, now_ns)),
+        }
+    }
+
+    fn plan_one(
+        &mut self,
+        buy: &Flight,
+        (kind, polls): (OperationKind, u32),
+        order_id: &str,
+        now_ns: u64,
+    ) -> Result<(), NotPlanned> {
         self.add(FollowUp {
             due_ns: now_ns.saturating_add(self.after_ns),
             number: 0,
@@ -161,7 +174,9 @@ mod tests {
             },
             click: 0,
             intended_ns: 0,
+            node: 0,
             sent_ns: 0,
+            fault_epoch: 0,
         }
     }
 

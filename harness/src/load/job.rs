@@ -11,7 +11,7 @@ use super::population::USERS_MAX;
 use super::progress::Progress;
 use super::spec::LoadSpec;
 use super::{LoadError, engine};
-use crate::history::HistoryWriter;
+use crate::history::{FaultEpoch, HistoryWriter};
 use crate::target::template::Variables;
 
 /// One load against one address.
@@ -27,6 +27,8 @@ pub struct LoadJob {
     /// Time of the first arrival. Connections are opened from the call on, so leave it some 100 ms ahead.
     pub start: Instant,
     pub progress: Arc<Progress>,
+    /// Advanced by whoever injects faults meanwhile.
+    pub epoch: Arc<FaultEpoch>,
     /// Set it to stop sending; what is outstanding is still waited for.
     pub cancel: Arc<AtomicBool>,
 }

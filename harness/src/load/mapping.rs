@@ -1,9 +1,12 @@
 //! What an answer means: the target's rules for buys, the status class for follow-ups.
 
+use std::collections::BTreeMap;
+
 use memchr::memmem::Finder;
 
 use super::order_id::OrderIdField;
 use super::reason::{CLIENT_ERROR, SERVER_ERROR, UNMAPPED_ANSWER, place};
+use crate::history::final_state::OrderState;
 use crate::history::operation::{OperationKind, Outcome};
 use crate::target::{AnswerOutcome, Target};
 
@@ -12,6 +15,8 @@ use crate::target::{AnswerOutcome, Target};
 pub struct Mapping {
     rules: Vec<Rule>,
     order_id: OrderIdField,
+    state: OrderIdField,
+    states: BTreeMap<String, OrderState>,
 }
 
 #[derive(Debug)]
@@ -70,6 +75,8 @@ impl Mapping {
         Self {
             rules: rules.collect(),
             order_id: OrderIdField::new(&target.order_id_field),
+            state: OrderIdField::new(&target.status_field),
+            states: target.state.order_states.clone(),
         }
     }
 
@@ -84,6 +91,11 @@ impl Mapping {
     /// The order id in the body of an accepted answer.
     pub fn order_id<'b>(&self, body: &'b [u8]) -> Option<&'b str> {
         self.order_id.find(body)
+    }
+
+    /// The state of an order in an answer to anything but a buy, once it is decided.
+    pub fn order_state(&self, body: &[u8]) -> Option<OrderState> {
+        self.states.get(self.state.find(body)?).copied()
     }
 
     /// A target without rules is any HTTP server.

@@ -185,8 +185,9 @@ impl Pool {
     /// Queues a request on the connection that was just found to have room.
     pub fn queue(&mut self, place: Place, flight: Flight, write: impl FnOnce(&mut Vec<u8>)) {
         let Place(at) = place;
+        let node = u8::try_from(self.endpoint.node(at)).unwrap_or(u8::MAX);
         let lane = &mut self.lanes[at];
-        lane.connection.queue(flight, write);
+        lane.connection.queue(Flight { node, ..flight }, write);
         if !lane.writing {
             lane.writing = true;
             self.writing.push(at);
@@ -194,7 +195,7 @@ impl Pool {
     }
 
     /// Writes what was queued, once per connection.
-    pub fn flush(&mut self, clock: &Clock, desk: &mut Desk) {
+    pub fn flush(&mut self, clock: &Clock, fault_epoch: u16, desk: &mut Desk) {
         if self.writing.is_empty() {
             return;
         }
@@ -205,7 +206,7 @@ impl Pool {
             let lane = &mut self.lanes[at];
             let flushed = lane
                 .connection
-                .flush(clock.elapsed_ns(), |flight| desk.sent(flight));
+                .flush(clock.elapsed_ns(), fault_epoch, |flight| desk.sent(flight));
             lane.writing = matches!(flushed, Ok(false));
             match flushed {
                 Ok(true) => {}

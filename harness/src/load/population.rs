@@ -31,6 +31,9 @@ pub struct Population {
     /// Accepted purchases that are paid, cancelled, or asked after, `follow_up_after_ms` later.
     pub pay_share: f64,
     pub cancel_share: f64,
+    /// Those whose buyer pays and cancels at the same moment.
+    #[serde(default)]
+    pub race_share: f64,
     pub status_share: f64,
     pub follow_up_after_ms: u64,
     /// Those that are asked after are asked after so many times, so far apart.
@@ -77,6 +80,7 @@ impl Population {
             duplicate_share: 0.0,
             retries: Retries::default(),
             pay_share: 0.0,
+            race_share: 0.0,
             cancel_share: 0.0,
             status_share: 0.0,
             follow_up_after_ms: 0,
@@ -113,6 +117,8 @@ pub struct Purchase {
 pub enum NextStep {
     Pay,
     Cancel,
+    /// Both at once: one of them must win.
+    PayAndCancel,
     Status,
 }
 
@@ -209,10 +215,12 @@ impl Buyers {
         let shares = &self.population;
         let paid = shares.pay_share;
         let cancelled = paid + shares.cancel_share;
+        let raced = cancelled + shares.race_share;
         match at {
             _ if at < paid => Some(NextStep::Pay),
             _ if at < cancelled => Some(NextStep::Cancel),
-            _ if at < cancelled + shares.status_share => Some(NextStep::Status),
+            _ if at < raced => Some(NextStep::PayAndCancel),
+            _ if at < raced + shares.status_share => Some(NextStep::Status),
             _ => None,
         }
     }

@@ -157,6 +157,10 @@ pub struct AnswerRule {
     /// The refusal means that the sale has not begun or is over, so that it is nobody's demand.
     #[deserr(default)]
     pub outside_sale: bool,
+    /// The refusal says that nothing is left; it must not be said of anything else.
+    #[serde(default)]
+    #[deserr(default)]
+    pub sold_out: bool,
 }
 
 impl AnswerRule {
@@ -205,6 +209,10 @@ pub struct StateQueries {
     /// never happened); other rejections are broken promises.
     #[deserr(default)]
     pub never_granted_reasons: Vec<String>,
+    /// A paid order may be cancelled (and the money given back).
+    #[serde(default)]
+    #[deserr(default)]
+    pub paid_can_be_cancelled: bool,
     /// Prometheus path of the service, and counters worth keeping: name in the report -> metric.
     pub metrics_path: String,
     #[deserr(default)]

@@ -23,6 +23,7 @@ use flashdrill::drill::plan::Sku;
 use flashdrill::drill::range::Count;
 use flashdrill::environment::{Setting, Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
+use flashdrill::history::FaultEpoch;
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
 
@@ -115,6 +116,7 @@ async fn run_unless_cancelled(
         skus: &skus,
     };
     let timeline = Timeline {
+        epoch: &FaultEpoch::default(),
         clock: Instant::now(),
         cancel: &cancel,
         tell: &|event| println!("{}", event.news()),

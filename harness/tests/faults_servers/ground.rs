@@ -9,6 +9,7 @@ use flashdrill::drill::plan::{PlannedFault, Sku};
 use flashdrill::drill::range::Count;
 use flashdrill::environment::{Setting, Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
+use flashdrill::history::FaultEpoch;
 use flashdrill::target::template::Variables;
 use flashdrill::target::{StateQueries, Target};
 use sqlx::{Connection, MySqlConnection};
@@ -115,6 +116,7 @@ impl Ground {
             skus: &self.skus,
         };
         let timeline = Timeline {
+            epoch: &FaultEpoch::default(),
             clock: Instant::now(),
             cancel,
             tell,

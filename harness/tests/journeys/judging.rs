@@ -127,12 +127,16 @@ fn accepted(key: u64) -> Operation {
         user: 100 + key % 7,
         sku: 0,
         quantity: 1,
+        attempt: 0,
+        node: 0,
+        fault_epoch: 0,
         intended_ns: 1,
         sent_ns: 1,
         completed_ns: 2,
         outcome: Outcome::Accepted,
         reason: 0,
         status: 202,
+        told: None,
         order_id: Some(format!("o{key}").into()),
     }
 }

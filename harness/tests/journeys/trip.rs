@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use flashdrill::drill::plan::Plan;
 use flashdrill::history::operation::Operation;
-use flashdrill::history::{HistoryReader, HistoryWriter};
+use flashdrill::history::{FaultEpoch, HistoryReader, HistoryWriter};
 use flashdrill::journeys::{JourneyError, JourneyJob, JourneySummary, Journeys};
 use flashdrill::load::endpoint::Endpoint;
 use flashdrill::load::reason;
@@ -92,6 +92,7 @@ fn rule(status: u16, contains: &str, outcome: AnswerOutcome, reason: &str) -> An
         outage: false,
         retryable: None,
         outside_sale: false,
+        sold_out: false,
     }
 }
 
@@ -124,6 +125,7 @@ pub fn try_travel(
         variables: [].into(),
         history: HistoryWriter::create(&path, plan.seed, reasons.clone()).unwrap(),
         start,
+        epoch: Arc::new(FaultEpoch::default()),
         cancel: Arc::clone(&cancel),
     };
     let journeys = job.prepare()?;

@@ -252,6 +252,8 @@ fn buyers_refused_for_the_moment_or_left_in_doubt_click_again_outside_the_schedu
         assert_eq!(clicks.len(), 100);
         for click in clicks.values() {
             assert_eq!(click.len(), 3);
+            let attempts: Vec<_> = click.iter().map(|one| one.attempt).collect();
+            assert_eq!(attempts, [0, 1, 2]);
             for pair in click.windows(2) {
                 assert_eq!(pair[0].user, pair[1].user);
                 assert!(pair[1].intended_ns >= pair[0].completed_ns + 10_000_000);

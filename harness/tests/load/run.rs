@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flashdrill::history::operation::Operation;
-use flashdrill::history::{HistoryReader, HistoryWriter};
+use flashdrill::history::{FaultEpoch, HistoryReader, HistoryWriter};
 use flashdrill::load::endpoint::Endpoint;
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::{Phase, Schedule, Shape};
@@ -97,6 +97,7 @@ fn rule(
         outage,
         retryable: None,
         outside_sale: false,
+        sold_out: false,
     }
 }
 
@@ -137,6 +138,9 @@ pub fn try_run(
     let log = folder.0.join("response.hlog");
     let progress = Arc::new(Progress::default());
     let reasons = reason::reasons(&spec.target);
+    // A fault was injected before the first arrival.
+    let epoch = Arc::new(FaultEpoch::default());
+    epoch.advance();
     let figures = run(LoadJob {
         spec: spec.clone(),
         endpoint,
@@ -144,12 +148,15 @@ pub fn try_run(
         history: Some(HistoryWriter::create(&file, spec.seed, reasons.clone()).unwrap()),
         start: Instant::now() + Duration::from_millis(50),
         progress: Arc::clone(&progress),
+        epoch: Arc::clone(&epoch),
         cancel: Arc::clone(cancel),
     })?;
     timeline::write_log(&figures.seconds, &log).unwrap();
     let operations = HistoryReader::open(&file).unwrap().map(Result::unwrap);
+    let operations: Vec<Operation> = operations.collect();
+    assert!(operations.iter().all(|one| one.fault_epoch == 1));
     Ok(Ran {
-        operations: operations.collect(),
+        operations,
         response_log: std::fs::read_to_string(&log).unwrap(),
         summary: figures.summary(),
         reasons,

@@ -40,6 +40,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             sent_share_min: 0.999,
             schedule_lag_us_p99_max: 1_000,
             phase_lag_us_p99_max: BTreeMap::new(),
+            recover_ms_max: 30_000,
             converge_ms_max: 30_000,
             sell_out: false,
         },

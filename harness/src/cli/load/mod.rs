@@ -20,6 +20,7 @@ use super::exit::Exit;
 use super::stop_word::StopWord;
 use super::terminal::Terminal;
 use crate::drill::watch::watch;
+use crate::history::FaultEpoch;
 use crate::load::figures::Figures;
 use crate::load::{self, LoadError, LoadJob, Progress};
 
@@ -73,6 +74,7 @@ async fn measure(offer: &Offer, cancel: Arc<AtomicBool>) -> Result<Figures, Load
         history: None,
         start,
         progress: Arc::clone(&progress),
+        epoch: Arc::new(FaultEpoch::default()),
         cancel,
     };
     let load = tokio::task::spawn_blocking(move || load::run(job));

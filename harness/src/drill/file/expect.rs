@@ -21,6 +21,8 @@ pub struct ExpectSection {
     pub phase_lag_us_p99_max: BTreeMap<String, Count>,
     #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
     pub converge_ms_max: Count,
+    #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
+    pub recover_ms_max: Count,
     #[deserr(default = true)]
     pub sell_out: bool,
 }

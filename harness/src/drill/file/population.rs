@@ -38,6 +38,9 @@ pub struct PopulationSection {
     pub pay_share: Share,
     #[deserr(default = Share::new(0.0).expect("0 is a share"))]
     pub cancel_share: Share,
+    /// Accepted purchases that are paid and cancelled at the same moment.
+    #[deserr(default = Share::new(0.0).expect("0 is a share"))]
+    pub race_share: Share,
     #[deserr(default = Share::new(0.0).expect("0 is a share"))]
     pub status_share: Share,
     #[deserr(default = Count::new(1_000).expect("1000 is in range"))]

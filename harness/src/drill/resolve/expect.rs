@@ -40,6 +40,7 @@ pub fn expect(section: &ExpectSection) -> Expect {
             .map(|(phase, max)| (phase.clone(), max.get().into()))
             .collect(),
         converge_ms_max: section.converge_ms_max.get().into(),
+        recover_ms_max: section.recover_ms_max.get().into(),
         sell_out: section.sell_out,
     }
 }

@@ -19,9 +19,16 @@ pub fn check(section: &PopulationSection, problems: &mut Problems) {
 }
 
 fn check_shares(section: &PopulationSection, problems: &mut Problems) {
-    let sum = section.pay_share.get() + section.cancel_share.get() + section.status_share.get();
+    let shares = [
+        section.pay_share,
+        section.cancel_share,
+        section.race_share,
+        section.status_share,
+    ];
+    let sum: f64 = shares.iter().map(|share| share.get()).sum();
     if sum > 1.0 {
-        let message = format!("pay_share + cancel_share + status_share is {sum}; at most 1");
+        let message =
+            format!("pay_share + cancel_share + race_share + status_share is {sum}; at most 1");
         problems.push("population", message);
     }
 }
@@ -71,6 +78,7 @@ pub fn population(section: &PopulationSection) -> Population {
         },
         pay_share: section.pay_share.get(),
         cancel_share: section.cancel_share.get(),
+        race_share: section.race_share.get(),
         status_share: section.status_share.get(),
         follow_up_after_ms: section.follow_up_after_ms.get().into(),
         poll_max: section.poll_max.get(),

@@ -1,0 +1,260 @@
+//! S8: what buyers were refused is true. "Sold out" is said when all may have been taken, never of a failure; a
+//! payment or cancellation that was refused did not happen.
+
+use super::CheckId;
+use super::case::{Case, Checker};
+use super::finding::Finding;
+use super::purchases::Purchase;
+use crate::drill::plan::Sku;
+use crate::figures::count;
+use crate::history::final_state::OrderState;
+
+pub struct Truthful;
+
+impl Checker for Truthful {
+    fn id(&self) -> CheckId {
+        CheckId::S8
+    }
+
+    fn title(&self) -> &'static str {
+        "Truthful answers: nobody was told sold out while units were left, or no when it was done"
+    }
+
+    fn judge(&self, case: &Case<'_>) -> Finding {
+        let mut finding = Finding::default();
+        case.doubt_unless_read(&mut finding);
+        if let Some(gap) = case.history_gap() {
+            finding.doubt(gap);
+        }
+        let rules = &case.evidence.plan.target.answers;
+        if rules.iter().all(|rule| !rule.sold_out) {
+            let text = "the target file marks no answer with `sold_out = true`";
+            finding.doubt(text.to_owned());
+        }
+        let mut claimed = 0;
+        for (index, sku) in case.evidence.plan.sale.skus.iter().enumerate() {
+            claimed += judge_sku(case, index, sku, &mut finding);
+        }
+        for purchase in case.purchases.sorted() {
+            judge_changes(case, purchase, &mut finding);
+        }
+        let [claimed, all] = [claimed, case.evidence.plan.sale.skus.len() as u64].map(count);
+        finding.fact(format!("{claimed} of {all} SKUs were called sold out"));
+        finding
+    }
+}
+
+/// 1: somebody was told that it is sold out. A history with gaps may lack those who took the units.
+fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) -> u64 {
+    let claims = case.purchases.claims.sku(index);
+    let Some((claims, first)) = claims.and_then(|one| Some((one, one.first.as_ref()?))) else {
+        return 0;
+    };
+    let taken = claims.taken_by(first);
+    let wanted = u64::from(first.quantity);
+    let is_lie = taken + wanted <= u64::from(sku.stock);
+    if is_lie && case.history_gap().is_none() {
+        finding.violation("SKU called sold out while units were left", || {
+            let text = format!(
+                "of {} units of {} at most {taken} can have been taken by then",
+                sku.stock, sku.id
+            );
+            case.witness_of(first, text)
+        });
+    }
+    1
+}
+
+fn judge_changes(case: &Case<'_>, purchase: &Purchase, finding: &mut Finding) {
+    let is = |state: OrderState| {
+        let rows = case.ledger.rows(purchase.key);
+        rows.iter().any(|row| row.state == state)
+    };
+    if purchase.unknown_changes > 0 {
+        return;
+    }
+    let paid = purchase.paid_ns.is_none() && purchase.refused_pays > 0 && is(OrderState::Paid);
+    if paid {
+        finding.violation("payment that was refused and happened", || {
+            case.witness(purchase.key, "the buyer was told no".to_owned())
+        });
+    }
+    let cancelled = purchase.cancelled_ns.is_none()
+        && purchase.refused_cancels > 0
+        && is(OrderState::Cancelled);
+    if cancelled {
+        finding.violation("cancellation that was refused and happened", || {
+            case.witness(purchase.key, "the buyer was told no".to_owned())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{Fail, Inconclusive, Pass};
+    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::*;
+    use crate::history::final_state::OrderState::{Cancelled, Created, Paid};
+    use crate::history::operation::Outcome::Refused;
+
+    #[test]
+    fn sold_out_when_all_may_be_taken_passes() {
+        let asked_early = |tiny: Tiny| tiny.refused(9, "sold_out").but(|one| one.sent_ns = 500_000);
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                ("not said", Tiny::sale(2).bought(1), Pass),
+                (
+                    "all sold",
+                    Tiny::sale(1).bought(1).refused(2, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "the last one is on its way",
+                    Tiny::sale(1)
+                        .refused(2, "sold_out")
+                        .bought(1)
+                        .but(|one| one.sent_ns = 500_000),
+                    Pass,
+                ),
+                (
+                    "taken by one whose outcome is unknown",
+                    Tiny::sale(2).bought(1).unknown(2).refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "held for a moment by one who was put off",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .refused(2, "paused")
+                        .refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "sold out, then a unit came back",
+                    Tiny::sale(1)
+                        .accepted(1)
+                        .refused(2, "sold_out")
+                        .cancel(1)
+                        .order(1, Cancelled)
+                        .bought(3),
+                    Pass,
+                ),
+                (
+                    "less left than is wanted",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .refused(2, "sold_out")
+                        .but(|one| one.quantity = 2),
+                    Pass,
+                ),
+                (
+                    "asked before the last, answered after",
+                    asked_early(Tiny::sale(1).bought(1)),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn sold_out_with_units_left_fails() {
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                (
+                    "at once",
+                    Tiny::sale(1).refused(2, "sold_out").bought(1),
+                    Fail,
+                ),
+                (
+                    "one left",
+                    Tiny::sale(2).bought(1).refused(2, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "clicks of one purchase take one unit",
+                    Tiny::sale(2)
+                        .accepted(1)
+                        .retried(crate::history::operation::Outcome::Accepted, "")
+                        .order(1, Created)
+                        .refused(2, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "others were at their limit",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .refused(2, "limit_reached")
+                        .refused(3, "sold_out"),
+                    Fail,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn changes_that_were_refused_and_happened_fail() {
+        let no = |tiny: Tiny| tiny.but(|one| one.outcome = Refused);
+        let bought = || Tiny::sale(2).accepted(1);
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                ("no payment, paid", no(bought().pay(1)).order(1, Paid), Fail),
+                (
+                    "no cancellation, cancelled",
+                    no(bought().cancel(1)).order(1, Cancelled),
+                    Fail,
+                ),
+                (
+                    "second payment, told paid",
+                    no(bought().pay(1))
+                        .but(|one| one.told = Some(Paid))
+                        .order(1, Paid),
+                    Pass,
+                ),
+                (
+                    "refused once, then paid",
+                    no(bought().pay(1)).pay(1).order(1, Paid),
+                    Pass,
+                ),
+                (
+                    "refused, still open",
+                    no(bought().pay(1)).order(1, Created),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_inconclusive() {
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                (
+                    "the takers may be missing",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .refused(2, "sold_out")
+                        .with(|e| e.load.sent = 9),
+                    Inconclusive,
+                ),
+                (
+                    "no rule says sold out",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .with(|e| e.plan.target.answers[0].sold_out = false),
+                    Inconclusive,
+                ),
+                (
+                    "stores not read",
+                    Tiny::sale(1)
+                        .bought(1)
+                        .with(|e| unread(&mut e.stores.end, "orders: gone")),
+                    Inconclusive,
+                ),
+            ],
+        );
+    }
+}
