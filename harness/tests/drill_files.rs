@@ -261,6 +261,14 @@ fn contradictions_between_sections_are_reported_beside_other_mistakes() {
     }
 }
 
+/// The same with another line in place of the one that starts so.
+fn with_line(text: &str, start: &str, line: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|old| if old.starts_with(start) { line } else { old });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn a_missing_section_a_missing_target_and_no_toml_are_named() {
     let cases = [
@@ -277,10 +285,7 @@ fn a_missing_section_a_missing_target_and_no_toml_are_named() {
         ),
         ("title = ".to_owned(), "not TOML"),
         (
-            oversell().replace(
-                "checks = [\"S1\", \"S2\", \"S4\", \"S5\", \"S6\", \"L1\", \"L2\", \"L3\", \"L4\"]",
-                "checks = [\"P1\"]",
-            ),
+            with_line(&oversell(), "checks = ", "checks = [\"P1\"]"),
             "expect.checks: no checker",
         ),
     ];

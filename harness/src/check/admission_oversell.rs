@@ -88,7 +88,7 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>, finding: &mut Fi
     let (certain, pending) = (units_of(&granted.certain), units_of(&granted.pending));
     if certain > stock {
         if case.was_set_up(&sku.id, sku.stock) {
-            finding.violation("SKU promised beyond its stock", || {
+            finding.violation_of(certain - stock, "SKU promised beyond its stock", || {
                 beyond(case, sku, granted)
             });
         } else {
@@ -296,7 +296,7 @@ mod tests {
             .bought(2)
             .accepted(3)
             .rejected(3, "stock_exhausted");
-        let witness = tiny.check(CheckId::S2).witnesses.remove(0);
+        let witness = tiny.check(CheckId::S2).witnesses.remove(0).witness;
         assert!(
             witness.events[2].contains(&format!("{} buys 1 of s0: accepted, order o3", user_id(3))),
             "{witness:#?}"

@@ -1,9 +1,23 @@
 //! Answers in the times after faults, when the service should have been itself again.
 
+use serde::{Deserialize, Serialize};
+
 use super::Evidence;
 use super::answers::Answers;
 use crate::drill::last_call::is_last_call;
 use crate::history::operation::Operation;
+
+/// A part of the run, as the faults divide it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spell {
+    /// Up to the first fault.
+    Before,
+    /// A fault is in force, or its end is not yet as long ago as recovery may take.
+    During,
+    /// Every fault so far is over for longer than that.
+    After,
+}
 
 /// Buys that were sent when every fault so far had been healed for the time that recovery may take.
 pub struct Calm {
@@ -41,7 +55,7 @@ impl Calm {
 
     /// Notes a buy.
     pub fn observe(&mut self, operation: &Operation, answers: &Answers) {
-        if !self.is_calm(operation.sent_ns / 1_000_000) || is_last_call(operation.key) {
+        if self.spell(operation.sent_ns) != Spell::After || is_last_call(operation.key) {
             return;
         }
         self.buys += 1;
@@ -54,10 +68,18 @@ impl Calm {
         }
     }
 
-    fn is_calm(&self, at_ms: u64) -> bool {
+    /// The part of the run that a moment belongs to.
+    pub fn spell(&self, at_ns: u64) -> Spell {
+        let at_ms = at_ns / 1_000_000;
         let holds = |&(from_ms, to_ms): &(u64, Option<u64>)| {
             from_ms <= at_ms && to_ms.is_none_or(|to_ms| at_ms <= to_ms)
         };
-        self.first_fault_ms.is_some_and(|first| first <= at_ms) && !self.troubled.iter().any(holds)
+        if self.first_fault_ms.is_none_or(|first| at_ms < first) {
+            Spell::Before
+        } else if self.troubled.iter().any(holds) {
+            Spell::During
+        } else {
+            Spell::After
+        }
     }
 }

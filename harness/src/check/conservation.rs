@@ -238,7 +238,7 @@ mod tests {
         let result: CheckResult =
             broken(|e| e.stores.end.cache[0].available = None).check(CheckId::L3);
         assert_eq!(
-            result.witnesses[0].events,
+            result.witnesses[0].witness.events,
             ["at rest: the cache has no stock key, the store 1 available"]
         );
     }

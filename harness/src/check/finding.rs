@@ -1,10 +1,11 @@
 //! What one checker found: violations with witnesses, doubts, and the figures behind them.
 
-use super::{CheckId, CheckResult, Verdict, Witness};
+use super::{CheckId, CheckResult, KeptWitness, Place, Verdict, Witness};
 use crate::figures::count;
 
-/// Witnesses kept of one class of violation; more are only counted.
-const WITNESSES_KEPT: usize = 3;
+/// The last witness of a class is that of the last violation among so many: telling one costs more than
+/// counting it.
+const WITNESSED_MAX: u64 = 10_000;
 
 /// Subjects of a doubt that are named; more are only counted.
 const SUBJECTS_NAMED: usize = 3;
@@ -14,7 +15,6 @@ pub struct Finding {
     classes: Vec<Class>,
     doubts: Vec<Doubt>,
     facts: Vec<String>,
-    witnesses: Vec<Witness>,
 }
 
 /// Violations of one kind.
@@ -23,6 +23,13 @@ struct Class {
     /// Singular, `accepted purchase without an order`.
     name: &'static str,
     count: u64,
+    /// Units, or 1 where one is as bad as another.
+    worst_size: u64,
+    first: Option<Witness>,
+    /// None: the first one is.
+    worst: Option<Witness>,
+    /// None: there is one only.
+    last: Option<Witness>,
 }
 
 /// Something undecided, and about what; about the run as a whole where nothing is named.
@@ -33,17 +40,24 @@ struct Doubt {
 }
 
 impl Finding {
-    /// A violation. The witness is only asked for while few are kept.
+    /// A violation; one of its class is as bad as another.
     pub fn violation(&mut self, name: &'static str, witness: impl FnOnce() -> Witness) {
+        self.violation_of(1, name, witness);
+    }
+
+    /// A violation of so many units.
+    pub fn violation_of(
+        &mut self,
+        size: u64,
+        name: &'static str,
+        witness: impl FnOnce() -> Witness,
+    ) {
         let known = self.classes.iter().position(|class| class.name == name);
         let at = known.unwrap_or_else(|| {
-            self.classes.push(Class { name, count: 0 });
+            self.classes.push(Class::new(name));
             self.classes.len() - 1
         });
-        self.classes[at].count += 1;
-        if self.classes[at].count <= WITNESSES_KEPT as u64 {
-            self.witnesses.push(witness());
-        }
+        self.classes[at].add(size, witness);
     }
 
     /// Something the evidence cannot decide.
@@ -97,8 +111,55 @@ impl Finding {
             title: title.to_owned(),
             verdict,
             detail: sentence(&parts),
-            witnesses: self.witnesses,
+            witnesses: self
+                .classes
+                .into_iter()
+                .flat_map(Class::witnesses)
+                .collect(),
         }
+    }
+}
+
+impl Class {
+    fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            count: 0,
+            worst_size: 0,
+            first: None,
+            worst: None,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, size: u64, witness: impl FnOnce() -> Witness) {
+        self.count += 1;
+        let is_worst = size > self.worst_size;
+        self.worst_size = self.worst_size.max(size);
+        if self.count > WITNESSED_MAX && !is_worst {
+            return;
+        }
+        let witness = witness();
+        if self.first.is_none() {
+            self.first = Some(witness);
+        } else if is_worst {
+            self.last = Some(witness.clone());
+            self.worst = Some(witness);
+        } else {
+            self.last = Some(witness);
+        }
+    }
+
+    /// The worst of them is told once, also when it is the last.
+    fn witnesses(self) -> impl Iterator<Item = KeptWitness> {
+        let last = self.last.filter(|last| self.worst.as_ref() != Some(last));
+        let all = [
+            (Place::First, self.first),
+            (Place::Worst, self.worst),
+            (Place::Last, last),
+        ];
+        all.into_iter()
+            .filter_map(|(place, witness)| witness.map(|witness| KeptWitness { place, witness }))
     }
 }
 
@@ -132,8 +193,42 @@ fn sentence(parts: &[String]) -> String {
 mod tests {
     use super::*;
 
+    /// Subjects of the witnesses kept of violations of these sizes, numbered from 0.
+    fn kept(sizes: &[u64]) -> Vec<(Place, String)> {
+        let mut finding = Finding::default();
+        for (number, size) in sizes.iter().enumerate() {
+            finding.violation_of(*size, "oversold SKU", || Witness {
+                subject: number.to_string(),
+                events: Vec::new(),
+            });
+        }
+        let result = finding.into_result(CheckId::S1, "title");
+        assert_eq!(result.verdict, Verdict::Fail);
+        let kept = result.witnesses.into_iter();
+        kept.map(|one| (one.place, one.witness.subject)).collect()
+    }
+
     #[test]
-    fn counts_all_and_keeps_few() {
+    fn keeps_the_first_the_worst_and_the_last() {
+        use Place::{First, Last, Worst};
+        let cases = [
+            (vec![3], vec![(First, "0")]),
+            (vec![3, 3], vec![(First, "0"), (Last, "1")]),
+            (vec![3, 9, 4], vec![(First, "0"), (Worst, "1"), (Last, "2")]),
+            (vec![3, 4, 9], vec![(First, "0"), (Worst, "2")]),
+            (vec![9, 4, 3, 3], vec![(First, "0"), (Last, "3")]),
+        ];
+        for (sizes, expected) in cases {
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(place, subject)| (*place, (*subject).to_owned()))
+                .collect();
+            assert_eq!(kept(&sizes), expected, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn counts_all_and_names_few() {
         let mut finding = Finding::default();
         for number in 0..1_200 {
             finding.violation("oversold SKU", || Witness {
@@ -143,8 +238,6 @@ mod tests {
             finding.doubt_about(&number.to_string(), "not read");
         }
         let result = finding.into_result(CheckId::S1, "title");
-        assert_eq!(result.verdict, Verdict::Fail);
-        assert_eq!(result.witnesses.len(), WITNESSES_KEPT);
         assert_eq!(
             result.detail,
             "1,200 × oversold SKU; not read (0, 1, 2 and 1197 more)."

@@ -29,7 +29,9 @@ impl Checker for Fulfilment {
             if !case.was_set_up(&sku.id, sku.stock) {
                 finding.doubt_about(&sku.id, NOT_SET_UP);
             } else if units > u64::from(sku.stock) {
-                finding.violation("SKU with more units paid than there were", || Witness {
+                let beyond = units - u64::from(sku.stock);
+                let name = "SKU with more units paid than there were";
+                finding.violation_of(beyond, name, || Witness {
                     subject: sku.id.clone(),
                     events: vec![
                         format!("{} units were on sale", sku.stock),

@@ -11,6 +11,7 @@ use super::conservation::Conservation;
 use super::finding::Finding;
 use super::fulfilment::Fulfilment;
 use super::ledger::Ledger;
+use super::levels::Level;
 use super::limit::Limit;
 use super::lost::Lost;
 use super::one_order::OneOrder;
@@ -21,6 +22,8 @@ use super::purchases::Purchases;
 use super::recovered::Recovered;
 use super::recovery::{Recovery, longest};
 use super::sell_through::SellThrough;
+use super::service_levels::ServiceLevels;
+use super::steady::Steady;
 use super::tally::Tally;
 use super::transitions::Transitions;
 use super::truthful::Truthful;
@@ -29,7 +32,7 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 15] = [
+const CHECKERS: [&dyn Checker; 17] = [
     &Preconditions,
     &CleanRoom,
     &OrderOversell,
@@ -45,6 +48,8 @@ const CHECKERS: [&dyn Checker; 15] = [
     &Conservation,
     &SellThrough,
     &Recovered,
+    &ServiceLevels,
+    &Steady,
 ];
 
 /// Asked whatever a drill expects.
@@ -90,7 +95,12 @@ fn judge_with<E: Display>(
                 panic_text(&*panic)
             );
             let results = chosen.iter().map(|one| unanswered(*one, &text)).collect();
-            conclude(evidence, results, Tally::default(), Vec::new())
+            conclude(
+                evidence,
+                results,
+                Tally::default(),
+                (Vec::new(), Vec::new()),
+            )
         }
     }
 }
@@ -122,7 +132,10 @@ fn try_case(chosen: &[&dyn Checker], evidence: &Evidence, purchases: Purchases) 
         evidence,
         results,
         tally,
-        case.purchases.outages.recoveries(),
+        (
+            case.purchases.outages.recoveries(),
+            case.purchases.levels.all(),
+        ),
     )
 }
 
@@ -154,7 +167,7 @@ fn conclude(
     evidence: &Evidence,
     checks: Vec<CheckResult>,
     tally: Tally,
-    recoveries: Vec<Recovery>,
+    (recoveries, levels): (Vec<Recovery>, Vec<Level>),
 ) -> Judgement {
     let mut reasons = Vec::new();
     let mut verdict = checks
@@ -184,6 +197,7 @@ fn conclude(
         checks,
         tally,
         recoveries,
+        levels,
         recovery_ms,
     }
 }

@@ -301,7 +301,7 @@ mod tests {
             .refused(2, "paused")
             .accepted(2)
             .bought(1);
-        let witness = tiny.check(CheckId::L1).witnesses.remove(0);
+        let witness = tiny.check(CheckId::L1).witnesses.remove(0).witness;
         assert_eq!(witness.subject, format!("request {}", request_id(SEED, 2)));
         assert_eq!(
             witness.events,

@@ -19,6 +19,7 @@ mod fulfilment;
 mod journeys;
 mod judge;
 mod ledger;
+mod levels;
 mod limit;
 mod lost;
 mod offered;
@@ -30,7 +31,9 @@ mod purchases;
 mod recovered;
 mod recovery;
 mod sell_through;
+mod service_levels;
 mod statement;
+mod steady;
 mod tally;
 mod transitions;
 mod truthful;
@@ -56,6 +59,7 @@ use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
 
 pub use judge::{judge, judge_readings};
+pub use levels::Level;
 pub use recovery::Recovery;
 pub use tally::Tally;
 
@@ -96,6 +100,10 @@ pub enum CheckId {
     L4,
     /// Recovery after each fault.
     L5,
+    /// Service levels.
+    Q1,
+    /// Steady state after the faults.
+    Q2,
 }
 
 /// Fail outranks inconclusive outranks pass.
@@ -115,8 +123,28 @@ pub struct CheckResult {
     pub verdict: Verdict,
     /// One sentence with the figures behind the verdict.
     pub detail: String,
-    /// For each violation kept (first ones, at most a few): the chain of events of one key, in words.
-    pub witnesses: Vec<Witness>,
+    /// Of each class of violation the first, the worst and the last, where these are different ones.
+    pub witnesses: Vec<KeptWitness>,
+}
+
+/// A witness, and which of the violations of its class it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWitness {
+    #[serde(default)]
+    pub place: Place,
+    #[serde(flatten)]
+    pub witness: Witness,
+}
+
+/// Which of many violations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    #[default]
+    First,
+    /// The largest.
+    Worst,
+    Last,
 }
 
 /// The shortest chain of events that shows one violation.
@@ -150,7 +178,7 @@ pub struct Evidence {
 }
 
 /// The answer of all checkers together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     pub verdict: Verdict,
     /// Why it is not a pass, the deciding ones first; empty for a pass.
@@ -160,6 +188,8 @@ pub struct Judgement {
     pub tally: Tally,
     /// One per fault, in the order of injection.
     pub recoveries: Vec<Recovery>,
+    /// Before, during and after the faults.
+    pub levels: Vec<Level>,
     /// The longest recovery; None: no fault, or the service had not recovered when the load ended.
     pub recovery_ms: Option<u64>,
 }

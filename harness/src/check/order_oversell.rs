@@ -49,7 +49,10 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
     let live = case.ledger.live_units(&sku.id);
     let set_up = case.was_set_up(&sku.id, sku.stock);
     if live > allowed(case, sku) {
-        finding.violation("SKU sold beyond its stock", || oversold(case, sku, live));
+        let beyond = (live - allowed(case, sku)).unsigned_abs();
+        finding.violation_of(beyond, "SKU sold beyond its stock", || {
+            oversold(case, sku, live)
+        });
     }
     if !set_up {
         finding.doubt_about(&sku.id, NOT_SET_UP);

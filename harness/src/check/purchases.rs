@@ -9,6 +9,7 @@ use super::calm::Calm;
 use super::claims::Claims;
 use super::demand::Demand;
 use super::ledger::Ledger;
+use super::levels::Levels;
 use super::recovery::Outages;
 use super::statement::Statement;
 use crate::drill::last_call::is_last_call;
@@ -74,6 +75,7 @@ pub struct Purchases {
     pub outages: Outages,
     pub claims: Claims,
     pub calm: Calm,
+    pub levels: Levels,
     answers: Answers,
 }
 
@@ -96,6 +98,7 @@ impl Purchases {
             outages: Outages::new(evidence),
             claims: Claims::new(evidence),
             calm: Calm::new(evidence),
+            levels: Levels::new(),
             answers: Answers::new(evidence),
         }
     }
@@ -133,6 +136,9 @@ impl Purchases {
         self.demand.observe(operation, &self.answers);
         self.claims.observe(operation, &self.answers);
         self.calm.observe(operation, &self.answers);
+        if !is_last_call(operation.key) {
+            self.levels.observe(operation, &self.calm, &self.answers);
+        }
     }
 
     /// A purchase is kept when it was accepted, has an order, or may have left units in the cache.

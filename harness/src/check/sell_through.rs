@@ -85,7 +85,8 @@ fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: 
     } else if was_cut_short(case) {
         finding.doubt_about(&sku.id, "the sale was cut short before it could sell out");
     } else if demand.reaches_stock() {
-        finding.violation("SKU not sold out although enough buyers came", || {
+        let name = "SKU not sold out although enough buyers came";
+        finding.violation_of(unsold.unsigned_abs(), name, || {
             let text = format!(
                 "buyers wanted all {}; {late} units came back at the end",
                 sku.stock

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
 use crate::drill::last_call::{LastCall, LastCallEnd, is_last_call};
-use crate::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use crate::drill::plan::{Expect, Load, Plan, Sale, ServiceLevels, Sku};
 use crate::environment::CleanRoom;
 use crate::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
@@ -340,6 +340,7 @@ pub fn plan() -> Plan {
             phase_lag_us_p99_max: BTreeMap::new(),
             converge_ms_max: 1_000,
             recover_ms_max: 1_000,
+            service_levels: ServiceLevels::default(),
             sell_out: false,
         },
         mutants: Vec::new(),

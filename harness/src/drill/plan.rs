@@ -105,8 +105,42 @@ pub struct Expect {
     /// The service must serve again this long after a fault was healed (L5).
     #[serde(default = "recover_ms_max")]
     pub recover_ms_max: u64,
+    /// How well buyers must be served (Q1, Q2).
+    #[serde(default)]
+    pub service_levels: ServiceLevels,
     /// Demand exceeds stock: everything must be sold at the end.
     pub sell_out: bool,
+}
+
+/// How well buyers must be served before, during and after the faults; None: as it comes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceLevels {
+    pub before: Option<LevelBounds>,
+    pub during: Option<LevelBounds>,
+    pub after: Option<LevelBounds>,
+    /// By how much the share of buyers served may be lower after the faults than before.
+    pub after_drop_max: f64,
+    /// How many times as long p99 of the response time may be.
+    pub after_p99_factor_max: f64,
+}
+
+impl Default for ServiceLevels {
+    fn default() -> Self {
+        Self {
+            before: None,
+            during: None,
+            after: None,
+            after_drop_max: 0.01,
+            after_p99_factor_max: 3.0,
+        }
+    }
+}
+
+/// Bounds of one of these parts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LevelBounds {
+    pub response_us_p99_max: Option<u64>,
+    pub served_share_min: Option<f64>,
 }
 
 impl Expect {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{ReportInput, word};
-use crate::check::Verdict;
+use crate::check::{Level, Verdict};
 use crate::faults::FaultEvent;
 use crate::figures::{count, ms, percent, rate, us, words};
 use crate::journeys::JourneySummary;
@@ -37,6 +37,9 @@ pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
             .map(|event| line("fault", &fault(event))),
     );
     lines.push(line("recovery", &recovery(input)));
+    if !input.evidence.faults.is_empty() {
+        lines.push(line("levels", &levels(&input.judgement.levels)));
+    }
     lines.push(line("checks", &checks(input)));
     lines.extend(
         input
@@ -149,6 +152,16 @@ fn fault(event: &FaultEvent) -> String {
         event.kind,
         ms(event.injected_at_ms)
     )
+}
+
+/// How buyers were served before, during and after the faults.
+fn levels(levels: &[Level]) -> String {
+    let one = |level: &Level| {
+        let spell = format!("{:?}", level.spell).to_lowercase();
+        let (served, p99) = (percent(level.served_share), us(level.response_us_p99));
+        format!("{spell} {served} served, p99 {p99}")
+    };
+    levels.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn recovery(input: &ReportInput<'_>) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ReportInput;
-use crate::check::{CheckResult, Recovery, Tally, Verdict};
+use crate::check::{CheckResult, Level, Recovery, Tally, Verdict};
 use crate::faults::FaultEvent;
 use crate::journeys::JourneySummary;
 use crate::load::spec::Fitted;
@@ -34,6 +34,9 @@ pub struct VerdictFile {
     /// Injection to the last outage answer, the longest of all faults; null: no fault, or no recovery.
     pub recovery_ms: Option<u64>,
     pub recoveries: Vec<Recovery>,
+    /// Service before, during and after the faults.
+    #[serde(default)]
+    pub levels: Vec<Level>,
     /// End of load and faults to the stores at rest; null: never.
     pub converged_ms: Option<u64>,
     pub sale: Tally,
@@ -79,6 +82,7 @@ impl VerdictFile {
             faults: evidence.faults.clone(),
             recovery_ms: judgement.recovery_ms,
             recoveries: judgement.recoveries.clone(),
+            levels: judgement.levels.clone(),
             converged_ms: evidence.stores.converged_ms,
             sale: judgement.tally.clone(),
             environment: input.environment.clone(),

@@ -196,7 +196,7 @@ fn what_goes_wrong_on_a_journey_is_found() {
     assert_eq!(failed(&finished), [CheckId::S6]);
     let checks = &finished.judgement.checks;
     let phantoms = checks.iter().find(|one| one.id == CheckId::S6).unwrap();
-    let witness = &phantoms.witnesses[0];
+    let witness = &phantoms.witnesses[0].witness;
     assert!(
         witness.subject.contains(&request_id(7, JOURNEY)),
         "{witness:#?}"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flashdrill::drill::plan::{Expect, Load, Plan, Sale, Sku};
+use flashdrill::drill::plan::{Expect, Load, Plan, Sale, ServiceLevels, Sku};
 use flashdrill::load::population::Population;
 use flashdrill::load::schedule::Schedule;
 use flashdrill::target::{Role, StateQueries, Target};
@@ -42,6 +42,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             phase_lag_us_p99_max: BTreeMap::new(),
             recover_ms_max: 30_000,
             converge_ms_max: 30_000,
+            service_levels: ServiceLevels::default(),
             sell_out: false,
         },
         mutants: Vec::new(),

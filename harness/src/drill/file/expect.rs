@@ -6,7 +6,7 @@ use deserr::Deserr;
 
 use crate::check::CheckId;
 use crate::drill::problems::Problems;
-use crate::drill::range::{Count, Share};
+use crate::drill::range::{Count, Factor, Share};
 
 #[derive(Debug, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
@@ -23,8 +23,48 @@ pub struct ExpectSection {
     pub converge_ms_max: Count,
     #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
     pub recover_ms_max: Count,
+    #[deserr(default)]
+    pub service_levels: ServiceLevelsSection,
     #[deserr(default = true)]
     pub sell_out: bool,
+}
+
+/// `[expect.service_levels]`: how well buyers must be served before, during and after the faults; `during` lasts until
+/// a fault is healed for `recover_ms_max`.
+#[derive(Debug, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct ServiceLevelsSection {
+    #[deserr(default)]
+    pub before: Option<LevelSection>,
+    #[deserr(default)]
+    pub during: Option<LevelSection>,
+    #[deserr(default)]
+    pub after: Option<LevelSection>,
+    /// By how much the share of buyers served may be lower after the faults than before.
+    #[deserr(default = Share::new(0.01).expect("0.01 is a share"))]
+    pub after_drop_max: Share,
+    /// How many times as long p99 of the response time may be.
+    #[deserr(default = Factor::new(3.0).expect("3 is a factor"))]
+    pub after_p99_factor_max: Factor,
+}
+
+impl Default for ServiceLevelsSection {
+    fn default() -> Self {
+        deserr::deserialize::<Self, _, Problems>(serde_json::json!({}))
+            .expect("every key has a default")
+    }
+}
+
+/// Bounds of one of these parts.
+#[derive(Debug, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct LevelSection {
+    /// Of those served, from the intended start to the answer.
+    #[deserr(default)]
+    pub response_us_p99_max: Option<Count>,
+    /// Buyers who got an answer that tells of no outage.
+    #[deserr(default)]
+    pub served_share_min: Option<Share>,
 }
 
 #[derive(Debug, Deserr)]

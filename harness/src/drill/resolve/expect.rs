@@ -1,9 +1,12 @@
 //! What must hold, and what must be caught.
 
 use crate::check::CheckId;
-use crate::drill::file::{DrillFile, ExpectSection, MutantSection};
-use crate::drill::plan::{Expect, Mutant};
+use crate::drill::file::{
+    DrillFile, ExpectSection, LevelSection, MutantSection, ServiceLevelsSection,
+};
+use crate::drill::plan::{Expect, LevelBounds, Mutant, ServiceLevels};
 use crate::drill::problems::Problems;
+use crate::drill::range::Share;
 
 pub fn check(file: &DrillFile, problems: &mut Problems) {
     let Some(expect) = &file.expect else { return };
@@ -20,6 +23,14 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
             let message = format!("there is no such phase; there are {}", names.join(", "));
             problems.push(format!("expect.phase_lag_us_p99_max.{name}"), message);
         }
+    }
+    let levels = &expect.service_levels;
+    let bounded = [&levels.before, &levels.during, &levels.after];
+    if expect.checks.contains(&CheckId::Q1) && bounded.iter().all(|level| level.is_none()) {
+        problems.push(
+            "expect.service_levels",
+            "Q1 is among expect.checks; say what is demanded in before, during or after",
+        );
     }
     for (index, mutant) in file.mutants.iter().flatten().enumerate() {
         if !expect.checks.contains(&mutant.check) {
@@ -41,7 +52,22 @@ pub fn expect(section: &ExpectSection) -> Expect {
             .collect(),
         converge_ms_max: section.converge_ms_max.get().into(),
         recover_ms_max: section.recover_ms_max.get().into(),
+        service_levels: service_levels(&section.service_levels),
         sell_out: section.sell_out,
+    }
+}
+
+fn service_levels(section: &ServiceLevelsSection) -> ServiceLevels {
+    let bounds = |level: &LevelSection| LevelBounds {
+        response_us_p99_max: level.response_us_p99_max.map(|max| max.get().into()),
+        served_share_min: level.served_share_min.map(Share::get),
+    };
+    ServiceLevels {
+        before: section.before.as_ref().map(bounds),
+        during: section.during.as_ref().map(bounds),
+        after: section.after.as_ref().map(bounds),
+        after_drop_max: section.after_drop_max.get(),
+        after_p99_factor_max: section.after_p99_factor_max.get(),
     }
 }
 

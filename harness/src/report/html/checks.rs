@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::{ReportInput, word};
 use super::verdict::symbol;
-use crate::check::{CheckResult, Verdict, Witness};
+use crate::check::{CheckResult, KeptWitness, Verdict};
 
 pub fn section(input: &ReportInput<'_>) -> Markup {
     html! {
@@ -40,10 +40,11 @@ fn witnesses(check: &CheckResult) -> Markup {
     }
 }
 
-fn witness(witness: &Witness) -> Markup {
+fn witness(one: &KeptWitness) -> Markup {
+    let (place, witness) = (format!("{:?}", one.place).to_lowercase(), &one.witness);
     html! {
         div.witness {
-            p.subject { (witness.subject) }
+            p.subject { (place) ": " (witness.subject) }
             ol { @for event in &witness.events { li { (event) } } }
         }
     }

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::super::ReportInput;
-use crate::check::Recovery;
+use crate::check::{Level, Recovery};
 use crate::faults::FaultEvent;
-use crate::figures::{count, ms, words};
+use crate::figures::{count, ms, percent, us, words};
 
 pub fn section(input: &ReportInput<'_>) -> Markup {
     html! {
@@ -13,8 +13,29 @@ pub fn section(input: &ReportInput<'_>) -> Markup {
             section {
                 h2 { "Faults" }
                 @for fault in &input.evidence.faults { (row(fault, recovery(input, fault))) }
+                (levels(&input.judgement.levels))
             }
         }
+    }
+}
+
+/// How buyers were served before, during and after.
+fn levels(levels: &[Level]) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { th { "Faults" } th { "Buys" } th { "Served" } th { "Response p50" } th { "p99" } } }
+            tbody {
+                @for level in levels {
+                    tr {
+                        td { (format!("{:?}", level.spell).to_lowercase()) }
+                        td { (count(level.buys)) }
+                        td { (percent(level.served_share)) }
+                        td { (us(level.response_us_p50)) }
+                        td { (us(level.response_us_p99)) }
+                    }
+                }
+            }
+        } }
     }
 }
 
