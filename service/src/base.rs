@@ -14,7 +14,6 @@ use uuid::Uuid;
 use crate::gateway::App;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
-use crate::parts::Parts;
 use crate::queue::OrderQueue;
 use crate::reconcile::applied::AppliedNews;
 use crate::reconcile::follower::Follower;
@@ -57,13 +56,9 @@ impl Base {
     ///
     /// # Errors
     /// MySQL does not answer.
-    pub async fn lay(
-        settings: &Settings,
-        parts: Parts,
-        tasks: &mut JoinSet<()>,
-    ) -> Result<Self, StoreError> {
+    pub async fn lay(settings: &Settings, tasks: &mut JoinSet<()>) -> Result<Self, StoreError> {
         let metrics = Metrics::register();
-        let store = parts.store(Store::connect(&settings.mysql_url).await?);
+        let store = Store::connect(&settings.mysql_url).await?;
         store.migrate().await?;
         let lanes = LaneParts {
             scripts: Scripts::default(),
@@ -71,7 +66,6 @@ impl Base {
             replica_ack: Duration::from_millis(settings.replica_ack_ms),
             unreplicated: settings.unreplicated,
             hold: settings.hold(),
-            reserve_step: parts.reserve,
             closed: Notify::new(),
         };
         let scout = Scout::new(
@@ -136,7 +130,6 @@ impl Base {
     pub async fn start(
         &self,
         settings: &Settings,
-        parts: Parts,
         queue: Arc<dyn OrderQueue>,
         prometheus: PrometheusHandle,
         tasks: &mut JoinSet<()>,
@@ -149,7 +142,6 @@ impl Base {
                 node: self.node.clone(),
                 catalogue: Arc::clone(&self.catalogue),
                 rebuilder: self.rebuilder(settings, Arc::clone(&queue)),
-                step: parts.rebuild,
             };
             tasks.spawn(keeper.run());
             tasks.spawn(self.releases.clone().run());

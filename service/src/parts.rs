@@ -1,81 +1,118 @@
-//! The parts of the service that a mutants build can replace. A normal build has one of each.
+//! The parts of the service that can be replaced by a broken one. A normal build has the real ones and no choice; in a
+//! build with the feature `mutants` one is chosen at start, see `mutants/`.
 
+use std::borrow::Cow;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::queue::QueueSettings;
-use crate::queue::rocketmq::{Producer, QueueError};
-use crate::reconcile::rebuild::RebuildStep;
-use crate::sale::transaction::ReserveTransaction;
-use crate::settings::Settings;
-use crate::stock::round::ReserveStep;
-use crate::store::Store;
+use redis::RedisResult;
+use redis::aio::MultiplexedConnection;
+use sqlx::Result as SqlResult;
 
-/// Chosen once at start.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Parts {
-    pub reserve: ReserveStep,
-    pub rebuild: RebuildStep,
-    #[cfg(feature = "mutants")]
-    pub decrement: crate::store::Decrement,
-    #[cfg(feature = "mutants")]
-    pub check_back: crate::mutants::CheckBack,
+use crate::queue::Decision;
+use crate::reconcile::rebuild::{RebuildError, Rebuilder};
+use crate::sale::buy::Purchase;
+use crate::sale::order::{OrderId, OrderMessage, Reserved};
+use crate::sale::sku::Sku;
+use crate::stock::identity::Identity;
+use crate::stock::round::{Batch, RoundAnswer};
+
+/// A part that takes its time, instead of the real one.
+pub type Instead<'a, T> = Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>;
+
+/// When the offsets of a poll are committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// When MySQL has every order of it.
+    AfterApplying,
+    BeforeApplying,
 }
 
+/// What each part does with what it is given: the defaults are the real service.
+pub trait Parts: Sync {
+    /// A script of the stock, as it is loaded at start.
+    fn script(&self, text: &'static str) -> Cow<'static, str> {
+        Cow::Borrowed(text)
+    }
+
+    /// The script calls of one round.
+    fn reserve<'a>(
+        &self,
+        _connection: &'a mut MultiplexedConnection,
+        _batches: &'a [Batch],
+        _now_ms: u64,
+    ) -> Instead<'a, RedisResult<RoundAnswer>> {
+        None
+    }
+
+    /// What a reservation's outcome means for its buyer.
+    fn outcome(&self, reserved: Reserved) -> Reserved {
+        reserved
+    }
+
+    /// The id of a purchase's order.
+    fn order_id(&self, _purchase: &Purchase<'_>, derived: OrderId) -> OrderId {
+        derived
+    }
+
+    /// The answer to a check-back, without a look at the ledger.
+    fn check_back(&self) -> Option<Decision> {
+        None
+    }
+
+    /// The orders of one poll.
+    fn polled(&self, orders: Vec<OrderMessage>) -> Vec<OrderMessage> {
+        orders
+    }
+
+    fn commit(&self) -> Commit {
+        Commit::AfterApplying
+    }
+
+    /// Whose units a batch takes from MySQL's stock: those of the orders that it has just stored.
+    fn takers<'a, 'm>(
+        &self,
+        _batch: &'a [&'m OrderMessage],
+        stored: &'a [&'m OrderMessage],
+    ) -> &'a [&'m OrderMessage] {
+        stored
+    }
+
+    /// A statement that changes an order or the stock.
+    fn statement(&self, text: &'static str) -> Cow<'static, str> {
+        Cow::Borrowed(text)
+    }
+
+    /// Rows that a decrement has changed.
+    fn decremented(&self, rows: SqlResult<u64>) -> SqlResult<u64> {
+        rows
+    }
+
+    /// Bringing a SKU back before its gate reopens.
+    fn rebuild<'a>(
+        &self,
+        _rebuilder: &'a Rebuilder,
+        _sku: &'a Arc<Sku>,
+        _epoch: u64,
+    ) -> Instead<'a, Result<Arc<Identity>, RebuildError>> {
+        None
+    }
+}
+
+/// The service as it should be.
+#[derive(Debug, Clone, Copy)]
+pub struct Real;
+
+impl Parts for Real {}
+
+/// The parts of this process. There is one kind only, so the compiler calls it directly.
 #[cfg(not(feature = "mutants"))]
-impl Parts {
-    #[must_use]
-    pub fn of(_settings: &Settings) -> Self {
-        Self::default()
-    }
-
-    #[must_use]
-    pub fn store(self, store: Store) -> Store {
-        store
-    }
-
-    /// # Errors
-    /// The queue cannot be reached.
-    pub async fn producer(
-        self,
-        queue: &QueueSettings,
-        local: ReserveTransaction,
-    ) -> Result<Producer, QueueError> {
-        Producer::start(queue, Arc::new(local)).await
-    }
+#[inline]
+#[must_use]
+pub fn parts() -> &'static dyn Parts {
+    &Real
 }
 
 #[cfg(feature = "mutants")]
-impl Parts {
-    #[must_use]
-    pub fn of(settings: &Settings) -> Self {
-        if let Some(mutant) = settings.mutant {
-            tracing::warn!(?mutant, "running with a deliberate defect");
-        }
-        settings
-            .mutant
-            .map(crate::mutants::Mutant::parts)
-            .unwrap_or_default()
-    }
-
-    #[must_use]
-    pub fn store(self, store: Store) -> Store {
-        store.with_decrement(self.decrement)
-    }
-
-    /// # Errors
-    /// The queue cannot be reached.
-    pub async fn producer(
-        self,
-        queue: &QueueSettings,
-        local: ReserveTransaction,
-    ) -> Result<Producer, QueueError> {
-        use crate::mutants::CheckBack;
-        use crate::queue::mutant::CheckBackAlwaysRollsBack;
-        match self.check_back {
-            CheckBack::FromLedger => Producer::start(queue, Arc::new(local)).await,
-            CheckBack::AlwaysRollsBack => {
-                Producer::start(queue, Arc::new(CheckBackAlwaysRollsBack(local))).await
-            }
-        }
-    }
-}
+pub use crate::mutants::parts;

@@ -15,8 +15,7 @@ use tokio::task::JoinSet;
 use crate::base::Base;
 use crate::gateway::server;
 use crate::operations::{log, metrics};
-use crate::parts::Parts;
-use crate::queue::rocketmq::{Consumer, Depth, QueueError};
+use crate::queue::rocketmq::{Consumer, Depth, Producer, QueueError};
 use crate::queue::{OrderQueue, QueueSettings, RocketMqQueue};
 use crate::settings::Settings;
 use crate::store::StoreError;
@@ -115,14 +114,13 @@ pub async fn serve(
     let listener = bound
         .unwrap_or_else(|error| Err(error.into()))
         .map_err(|source| StartError::Listen { address, source })?;
-    let parts = Parts::of(settings);
+    #[cfg(feature = "mutants")]
+    settings.mutant.into_iter().for_each(crate::mutants::choose);
     let mut tasks = JoinSet::new();
-    let base = Base::lay(settings, parts, &mut tasks).await?;
-    let rocketmq = connect_queue(settings, parts, &base).await?;
+    let base = Base::lay(settings, &mut tasks).await?;
+    let rocketmq = connect_queue(settings, &base).await?;
     let queue: Arc<dyn OrderQueue> = Arc::clone(&rocketmq) as _;
-    let app = base
-        .start(settings, parts, queue, prometheus, &mut tasks)
-        .await?;
+    let app = base.start(settings, queue, prometheus, &mut tasks).await?;
     tracing::info!(address = %settings.listen, role = ?settings.role, node = base.node, "listening");
     let serving = gateway.spawn(server::serve(listener, Arc::new(app), shutdown));
     if let Err(error) = serving.await {
@@ -141,11 +139,7 @@ pub async fn serve(
     Ok(())
 }
 
-async fn connect_queue(
-    settings: &Settings,
-    parts: Parts,
-    base: &Base,
-) -> Result<Arc<RocketMqQueue>, StartError> {
+async fn connect_queue(settings: &Settings, base: &Base) -> Result<Arc<RocketMqQueue>, StartError> {
     let queue = QueueSettings {
         namesrv: settings.rocketmq_namesrv.clone(),
         topic: settings.topic.clone(),
@@ -158,7 +152,7 @@ async fn connect_queue(
         depth: Depth::new(&queue),
     };
     if settings.role.is_gateway() {
-        rocketmq.producer = Some(parts.producer(&queue, base.transaction()).await?);
+        rocketmq.producer = Some(Producer::start(&queue, Arc::new(base.transaction())).await?);
     }
     if settings.role.is_consumer() {
         let news = base.news();

@@ -36,7 +36,6 @@ impl Bench {
             replica_ack: Duration::from_millis(20),
             unreplicated,
             hold: Duration::from_secs(900),
-            reserve_step: flashsale::stock::round::ReserveStep::default(),
             closed: Notify::new(),
         };
         let scout = Scout::new(vec![node.address.clone()], AddressMap::default());

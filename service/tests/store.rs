@@ -374,13 +374,3 @@ async fn a_connection_killed_by_the_server_is_replaced() {
     }
     assert_eq!(balanced(&store).await.available, 0);
 }
-
-#[cfg(feature = "mutants")]
-#[tokio::test]
-async fn the_mutant_without_stock_condition_oversells() {
-    use flashsale::store::Decrement;
-    let store = selling(3).await.with_decrement(Decrement::Unconditional);
-    let applied = store.apply(&orders(0..5)).await.unwrap();
-    assert_eq!(count(&applied, AppliedOutcome::Created), 5);
-    assert_eq!(store.sku_images(SALE).await.unwrap()[0].available, -2);
-}

@@ -1,72 +1,143 @@
-//! Deliberately broken parts, for `flashsale-mutants` only. Each replaces one whole part, chosen once
-//! at start; a harness that stays green under one of them is itself broken.
+//! Deliberately broken parts, for `flashsale-mutants` only; a harness that stays green under one of them is itself broken.
+//!
+//! A mutant is one file, which says what it breaks and replaces one of the [`Parts`], and its name in the list below.
 
-pub mod commits_after_lock_wait;
-pub mod read_then_decrement;
-pub mod reopen_without_rebuild;
+use std::fmt;
+use std::sync::OnceLock;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
-use crate::parts::Parts;
-use crate::reconcile::rebuild::RebuildStep;
-use crate::stock::round::ReserveStep;
-use crate::store::Decrement;
+use crate::parts::{Parts, Real};
 
-/// The defect of this run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Mutant {
-    /// Reads the stock, decides, then decrements: two requests can take the same unit.
-    ReadThenDecrement,
-    /// The consumer decrements MySQL's stock without looking whether there is any.
-    NoStockCondition,
-    /// A decrement that waited in vain for the row's lock counts as done, and the rest is committed.
-    CommitsAfterLockWait,
-    /// Stock is decremented for every delivery of a message, the order inserted once.
-    DecrementsEveryDelivery,
-    /// After a failover the gate reopens on whatever the new primary holds.
-    ReopenWithoutRebuild,
-    /// Every check-back is answered with a roll-back.
-    CheckBackAlwaysRollsBack,
+/// One deliberate defect.
+#[derive(Clone, Copy)]
+pub struct Mutant {
+    /// As `--mutant` takes it.
+    pub name: &'static str,
+    /// What is broken, in one sentence.
+    pub breaks: &'static str,
+    /// Kind of the public cases that it stands for.
+    pub kind: &'static str,
+    /// The control whose absence it shows.
+    pub control: &'static str,
+    /// The part that it replaces.
+    pub part: &'static str,
+    pub parts: &'static dyn Parts,
 }
 
-/// Who answers check-backs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CheckBack {
-    #[default]
-    FromLedger,
-    AlwaysRollsBack,
+/// The files of this folder.
+macro_rules! mutants {
+    ($($file:ident),+ $(,)?) => {
+        $(mod $file;)+
+        /// Every mutant there is.
+        pub static ALL: &[Mutant] = &[$($file::MUTANT),+];
+    };
 }
 
-impl Mutant {
-    /// The parts of a service with this defect; all others are the real ones.
-    #[must_use]
-    pub fn parts(self) -> Parts {
-        let real = Parts::default();
-        match self {
-            Self::ReadThenDecrement => Parts {
-                reserve: ReserveStep::ReadThenDecrement,
-                ..real
-            },
-            Self::NoStockCondition => Parts {
-                decrement: Decrement::Unconditional,
-                ..real
-            },
-            Self::CommitsAfterLockWait => Parts {
-                decrement: Decrement::DespiteLockWait,
-                ..real
-            },
-            Self::DecrementsEveryDelivery => Parts {
-                decrement: Decrement::OfEveryDelivery,
-                ..real
-            },
-            Self::ReopenWithoutRebuild => Parts {
-                rebuild: RebuildStep::Skipped,
-                ..real
-            },
-            Self::CheckBackAlwaysRollsBack => Parts {
-                check_back: CheckBack::AlwaysRollsBack,
-                ..real
-            },
+mutants! {
+    cancel_keeps_units,
+    check_back_always_rolls_back,
+    commits_after_lock_wait,
+    commits_offset_first,
+    decrements_every_delivery,
+    drops_tail,
+    forgets_limit_on_retry,
+    no_stock_condition,
+    one_unit_too_many,
+    order_ids_collide,
+    orders_without_decrement,
+    pays_whatever_state,
+    read_then_decrement,
+    rebuild_ignores_in_flight,
+    releases_twice,
+    reopen_without_rebuild,
+    takes_before_limit,
+    undeclared_keys,
+    unknown_is_sold_out,
+}
+
+static CHOSEN: OnceLock<Mutant> = OnceLock::new();
+
+/// Makes this process a broken one, for good. A second choice changes nothing.
+pub fn choose(mutant: Mutant) {
+    tracing::warn!(?mutant, "running with a deliberate defect");
+    CHOSEN.get_or_init(|| mutant);
+}
+
+/// The parts of this process: those of the chosen mutant, or the real ones.
+#[must_use]
+pub fn parts() -> &'static dyn Parts {
+    CHOSEN.get().map_or(&Real, |mutant| mutant.parts)
+}
+
+/// A text with one place replaced. A mutant whose place is gone would be a normal service, so it must not start.
+fn replace(text: &'static str, place: &str, with: &str) -> String {
+    let places = text.matches(place).count();
+    assert_eq!(places, 1, "the mutant's place `{place}` must be there once");
+    text.replacen(place, with, 1)
+}
+
+impl ValueEnum for Mutant {
+    fn value_variants<'a>() -> &'a [Self] {
+        ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let Self {
+            breaks,
+            kind,
+            control,
+            part,
+            ..
+        } = self;
+        let help = format!("{breaks} [{kind}, {control}; {part}]");
+        Some(PossibleValue::new(self.name).help(help))
+    }
+}
+
+impl fmt::Debug for Mutant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::stock::scripts::TEXTS;
+    use crate::store::STATEMENTS;
+
+    #[test]
+    fn every_mutant_has_a_name_of_its_own_and_says_what_it_is() {
+        let names: HashSet<&str> = ALL.iter().map(|mutant| mutant.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        for mutant in ALL {
+            let is_kebab = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+            assert!(mutant.name.bytes().all(is_kebab), "{mutant:?}");
+            assert!(mutant.breaks.ends_with('.'), "{mutant:?}");
+            assert!(mutant.kind.starts_with('K'), "{mutant:?}");
+            assert!(mutant.control.contains('-'), "{mutant:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_replaces_a_place_in_a_text_finds_it() {
+        for mutant in ALL {
+            let scripts = TEXTS
+                .iter()
+                .filter(|text| mutant.parts.script(text) != **text);
+            let statements = STATEMENTS
+                .iter()
+                .filter(|text| mutant.parts.statement(text) != **text);
+            let is_text = mutant.part.ends_with(".lua") || mutant.part.ends_with("SQL");
+            assert_eq!(
+                scripts.count() + statements.count() > 0,
+                is_text,
+                "{mutant:?}"
+            );
         }
     }
 }

@@ -1,19 +1,40 @@
-//! Mutant `read-then-decrement`: GET, decide in the service, then DECRBY.
+//! GET, decide in the service, then DECRBY.
 
 use std::collections::HashMap;
 
 use redis::aio::MultiplexedConnection;
 use redis::{Pipeline, RedisResult, Value};
 
+use super::Mutant;
+use crate::parts::{Instead, Parts};
 use crate::sale::order::Reserved;
 use crate::stock::outcome::BatchAnswer;
 use crate::stock::round::{Batch, Reservation, RoundAnswer};
 
+pub const MUTANT: Mutant = Mutant {
+    name: "read-then-decrement",
+    breaks: "The stock is read, the service decides, then it decrements: two requests can take the same unit.",
+    kind: "K01",
+    control: "RD-1",
+    part: "reserve step",
+    parts: &ReadThenDecrement,
+};
+
+struct ReadThenDecrement;
+
+impl Parts for ReadThenDecrement {
+    fn reserve<'a>(
+        &self,
+        connection: &'a mut MultiplexedConnection,
+        batches: &'a [Batch],
+        now_ms: u64,
+    ) -> Instead<'a, RedisResult<RoundAnswer>> {
+        Some(Box::pin(send(connection, batches, now_ms)))
+    }
+}
+
 /// Replaces the script call of a round. Each request decides by what it read, as if it were alone.
-///
-/// # Errors
-/// Those of the connection.
-pub async fn send(
+async fn send(
     connection: &mut MultiplexedConnection,
     batches: &[Batch],
     now_ms: u64,

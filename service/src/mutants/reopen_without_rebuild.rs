@@ -1,17 +1,36 @@
-//! Mutant `reopen-without-rebuild`: after a failover the gate reopens on whatever Redis holds.
-
 use std::sync::Arc;
 
+use super::Mutant;
+use crate::parts::{Instead, Parts};
 use crate::reconcile::rebuild::{RebuildError, Rebuilder};
 use crate::sale::sku::Sku;
 use crate::stock::identity::Identity;
 use crate::stock::{StockError, contents};
 
-/// Replaces drain, rebuild, compare.
-///
-/// # Errors
-/// Redis does not answer; or those of a rebuild, at warm-up.
-pub async fn step(
+pub const MUTANT: Mutant = Mutant {
+    name: "reopen-without-rebuild",
+    breaks: "After a failover the gate reopens on whatever the new primary holds.",
+    kind: "K39",
+    control: "RD-6",
+    part: "rebuild step",
+    parts: &ReopenWithoutRebuild,
+};
+
+struct ReopenWithoutRebuild;
+
+impl Parts for ReopenWithoutRebuild {
+    fn rebuild<'a>(
+        &self,
+        rebuilder: &'a Rebuilder,
+        sku: &'a Arc<Sku>,
+        epoch: u64,
+    ) -> Instead<'a, Result<Arc<Identity>, RebuildError>> {
+        Some(Box::pin(reopen(rebuilder, sku, epoch)))
+    }
+}
+
+/// Instead of drain, rebuild, compare.
+async fn reopen(
     rebuilder: &Rebuilder,
     sku: &Arc<Sku>,
     epoch: u64,

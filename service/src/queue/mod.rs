@@ -1,7 +1,5 @@
 //! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
 
-#[cfg(feature = "mutants")]
-pub mod mutant;
 mod order_queue;
 mod progress;
 pub mod rocketmq;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::lease::Lease;
-use super::rebuild::{RebuildError, RebuildStep, Rebuilder};
+use super::rebuild::{RebuildError, Rebuilder};
+use crate::parts::parts;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::{Gate, Sku};
 use crate::stock::StockError;
@@ -26,7 +27,6 @@ pub struct Keeper {
     pub node: String,
     pub catalogue: Arc<Catalogue>,
     pub rebuilder: Rebuilder,
-    pub step: RebuildStep,
 }
 
 /// SKUs that are being brought back, side by side. Dropped, it stops at once.
@@ -129,12 +129,9 @@ impl Keeper {
         stock.need(sku)?;
         let epoch = store.next_epoch(row, above, &self.node).await?;
         let epoch = epoch.ok_or(RebuildError::NotLeading)?;
-        let identity = match self.step {
-            RebuildStep::FromStore => self.rebuilder.close_drain_rebuild(sku, epoch).await?,
-            #[cfg(feature = "mutants")]
-            RebuildStep::Skipped => {
-                crate::mutants::reopen_without_rebuild::step(&self.rebuilder, sku, epoch).await?
-            }
+        let identity = match parts().rebuild(&self.rebuilder, sku, epoch) {
+            Some(instead) => instead.await?,
+            None => self.rebuilder.close_drain_rebuild(sku, epoch).await?,
         };
         self.open(sku, row, epoch, &identity).await
     }

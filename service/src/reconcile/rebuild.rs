@@ -12,15 +12,6 @@ use crate::stock::image::{Image, ImageOrder, ImageState, Mismatch, compare};
 use crate::stock::{Stock, StockError};
 use crate::store::{OrderState, SkuImage, Store, StoreError};
 
-/// How a SKU is brought back before it reopens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RebuildStep {
-    #[default]
-    FromStore,
-    #[cfg(feature = "mutants")]
-    Skipped,
-}
-
 /// A rebuild that must not be followed by an open gate.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
@@ -79,7 +70,11 @@ impl Rebuilder {
         Ok(identity)
     }
 
-    async fn rebuild(&self, sku: &Sku, epoch: u64) -> Result<Arc<Identity>, RebuildError> {
+    /// Replaces what Redis has of the SKU by what MySQL has, and compares. Right only when nothing is in flight.
+    ///
+    /// # Errors
+    /// As of [`Self::close_drain_rebuild`].
+    pub async fn rebuild(&self, sku: &Sku, epoch: u64) -> Result<Arc<Identity>, RebuildError> {
         let image = self
             .store
             .sku_images(&sku.sale)

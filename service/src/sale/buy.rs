@@ -13,6 +13,7 @@ use super::order::{OrderId, OrderMessage, Reserved};
 use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
+use crate::parts::parts;
 use crate::queue::{OrderQueue, Submitted};
 use crate::stock::Stock;
 
@@ -38,7 +39,8 @@ const TOKEN_MAX: usize = 128;
 impl Purchase<'_> {
     #[must_use]
     pub fn order_id(&self) -> OrderId {
-        OrderId::derive(&self.sale, &self.sku, &self.user, &self.request_id)
+        let derived = OrderId::derive(&self.sale, &self.sku, &self.user, &self.request_id);
+        parts().order_id(self, derived)
     }
 
     /// Names become parts of Redis keys and ledger entries: printable ASCII without their separators.
@@ -195,7 +197,7 @@ fn answer(order_id: OrderId, submitted: Submitted) -> Answer {
         Submitted::QueueUnavailable => return Answer::Refused(Reason::QueueUnavailable),
         Submitted::Decided(reserved) => reserved,
     };
-    match reserved {
+    match parts().outcome(reserved) {
         Reserved::Granted { .. } | Reserved::Unknown => Answer::Queued(order_id),
         Reserved::Duplicate => Answer::Same(order_id),
         Reserved::SoldOut => Answer::Refused(Reason::SoldOut),

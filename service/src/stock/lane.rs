@@ -13,7 +13,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::connection::{self, Vitals};
 use super::identity::Identity;
-use super::round::{Reservation, ReserveStep};
+use super::round::Reservation;
 use super::runner::{INBOX, Runner, Shared};
 use super::scripts::Scripts;
 use super::topology::Primary;
@@ -31,7 +31,6 @@ pub struct LaneParts {
     pub replica_ack: Duration,
     pub unreplicated: Unreplicated,
     pub hold: Duration,
-    pub reserve_step: ReserveStep,
     /// A lane closed: the supervisor should look at once.
     pub closed: Notify,
 }

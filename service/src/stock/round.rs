@@ -135,15 +135,6 @@ fn read(answers: Vec<Value>, batches: &[Batch]) -> RoundAnswer {
     RoundAnswer { batches, replicas }
 }
 
-/// How a lane reserves: the real script, or the deliberate defect of a mutants build.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ReserveStep {
-    #[default]
-    Atomic,
-    #[cfg(feature = "mutants")]
-    ReadThenDecrement,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use super::identity::Identity;
 use super::lane::LaneParts;
 use super::outcome;
-use super::round::{self, Batch, ReplicaAck, Reservation, ReserveStep, RoundAnswer};
+use super::round::{self, Batch, ReplicaAck, Reservation, RoundAnswer};
+use crate::parts::parts;
 use crate::sale::order::Reserved;
 use crate::sale::sku::{Gate, Sku};
 use crate::settings::Unreplicated;
@@ -119,22 +120,11 @@ impl Runner {
     async fn send(&self, batches: &[Batch]) -> RedisResult<RoundAnswer> {
         let mut connection = self.connection.clone();
         let now_ms = crate::sale::clock::now_ms();
-        match self.parts.reserve_step {
-            ReserveStep::Atomic => {
-                round::send(
-                    &mut connection,
-                    &self.parts.scripts,
-                    batches,
-                    now_ms,
-                    self.ack(),
-                )
-                .await
-            }
-            #[cfg(feature = "mutants")]
-            ReserveStep::ReadThenDecrement => {
-                crate::mutants::read_then_decrement::send(&mut connection, batches, now_ms).await
-            }
+        if let Some(instead) = parts().reserve(&mut connection, batches, now_ms) {
+            return instead.await;
         }
+        let scripts = &self.parts.scripts;
+        round::send(&mut connection, scripts, batches, now_ms, self.ack()).await
     }
 
     /// Without a replica WAIT would only cost its time-out.

@@ -1,23 +1,38 @@
 //! The Lua scripts: their text, their digests, and the commands that call them.
 
+use std::borrow::Cow;
+
 use redis::{Cmd, RedisError, Script, aio::MultiplexedConnection};
 
 use super::image::Image;
 use super::keys::Keys;
+use crate::parts::parts;
+
+pub const RESERVE: &str = include_str!("scripts/reserve.lua");
+pub const RELEASE: &str = include_str!("scripts/release.lua");
+const SETTLE: &str = include_str!("scripts/settle.lua");
+const FENCE: &str = include_str!("scripts/fence.lua");
+const REBUILD: &str = include_str!("scripts/rebuild.lua");
+const GATE: &str = include_str!("scripts/gate.lua");
+
+/// Every text, for those who want to see it worded otherwise.
+#[cfg(feature = "mutants")]
+pub const TEXTS: [&str; 6] = [RESERVE, RELEASE, SETTLE, FENCE, REBUILD, GATE];
 
 /// One script, with its digest.
 #[derive(Debug)]
 pub struct LuaScript {
-    text: &'static str,
+    text: Cow<'static, str>,
     sha1: String,
 }
 
 impl LuaScript {
     #[must_use]
     pub fn new(text: &'static str) -> Self {
+        let text = parts().script(text);
         Self {
+            sha1: Script::new(&text).get_hash().to_owned(),
             text,
-            sha1: Script::new(text).get_hash().to_owned(),
         }
     }
 
@@ -36,7 +51,7 @@ impl LuaScript {
     pub async fn load(&self, connection: &mut MultiplexedConnection) -> Result<(), RedisError> {
         redis::cmd("SCRIPT")
             .arg("LOAD")
-            .arg(self.text)
+            .arg(&*self.text)
             .exec_async(connection)
             .await
     }
@@ -56,12 +71,12 @@ pub struct Scripts {
 impl Default for Scripts {
     fn default() -> Self {
         Self {
-            reserve: LuaScript::new(include_str!("scripts/reserve.lua")),
-            release: LuaScript::new(include_str!("scripts/release.lua")),
-            settle: LuaScript::new(include_str!("scripts/settle.lua")),
-            fence: LuaScript::new(include_str!("scripts/fence.lua")),
-            rebuild: LuaScript::new(include_str!("scripts/rebuild.lua")),
-            gate: LuaScript::new(include_str!("scripts/gate.lua")),
+            reserve: LuaScript::new(RESERVE),
+            release: LuaScript::new(RELEASE),
+            settle: LuaScript::new(SETTLE),
+            fence: LuaScript::new(FENCE),
+            rebuild: LuaScript::new(REBUILD),
+            gate: LuaScript::new(GATE),
         }
     }
 }

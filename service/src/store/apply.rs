@@ -10,8 +10,13 @@ use sqlx::MySqlConnection;
 use super::batch_rows::{ids_in, insert_orders, mark_consumed, over_limit, reject_short};
 use super::tombstone::reason;
 use super::transaction::Work;
-use super::{Decrement, Store, StoreError, release};
+use super::{Store, StoreError, release};
+use crate::parts::parts;
 use crate::sale::order::OrderMessage;
+
+/// The last guard against overselling: it takes the units only if they are there (DB-1).
+pub const DECREMENT_STOCK: &str =
+    "UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ? AND available >= ?";
 
 /// Messages of one transaction at most.
 pub const BATCH_MAX: usize = 100;
@@ -49,7 +54,6 @@ impl Store {
         let outcomes = self
             .transaction(Batch {
                 messages,
-                decrement: self.decrement,
                 attempted: None,
             })
             .await?;
@@ -62,7 +66,6 @@ type Outcomes = HashMap<String, AppliedOutcome>;
 /// One batch on its way into the tables.
 struct Batch<'a> {
     messages: &'a [OrderMessage],
-    decrement: Decrement,
     /// What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
     attempted: Option<Outcomes>,
 }
@@ -113,11 +116,7 @@ impl Batch<'_> {
         if !fresh.is_empty() {
             insert_orders(connection, &fresh, &refused).await?;
         }
-        let takers = match self.decrement {
-            #[cfg(feature = "mutants")]
-            Decrement::OfEveryDelivery => &batch,
-            _ => &fresh,
-        };
+        let takers = parts().takers(&batch, &fresh);
         let short = self.take_stock(connection, takers, &refused).await?;
         for message in fresh {
             let outcome = if refused.contains(&message.order_id) {
@@ -176,30 +175,15 @@ impl Batch<'_> {
         sku: &str,
         units: i64,
     ) -> Result<bool, StoreError> {
-        let query = match self.decrement {
-            #[cfg(feature = "mutants")]
-            Decrement::Unconditional => {
-                sqlx::query("UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ?")
-                    .bind(units)
-                    .bind(sale)
-                    .bind(sku)
-            }
-            _ => sqlx::query(
-                "UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ? AND available >= ?",
-            )
+        let done = sqlx::query(&parts().statement(DECREMENT_STOCK))
             .bind(units)
             .bind(sale)
             .bind(sku)
-            .bind(units),
-        };
-        let done = query.execute(connection).await;
-        #[cfg(feature = "mutants")]
-        if self.decrement == Decrement::DespiteLockWait
-            && crate::mutants::commits_after_lock_wait::forgives(&done)
-        {
-            return Ok(true);
-        }
-        done.map(|done| done.rows_affected() == 1)
+            .bind(units)
+            .execute(connection)
+            .await;
+        let rows = parts().decremented(done.map(|done| done.rows_affected()));
+        rows.map(|rows| rows == 1)
             .map_err(|source| StoreError::sql("decrement stock", source))
     }
 }

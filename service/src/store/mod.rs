@@ -23,7 +23,7 @@ use sqlx::{Executor, MySqlPool};
 
 use crate::sale::clock::now_ms;
 
-pub use apply::{Applied, AppliedOutcome, BATCH_MAX};
+pub use apply::{Applied, AppliedOutcome, BATCH_MAX, DECREMENT_STOCK};
 pub use error::StoreError;
 pub use gate::{GateRow, Gates};
 pub use image::{ImageOrder, SkuImage};
@@ -32,7 +32,7 @@ pub use order::{OrderRow, OrderState, check_storable};
 pub use release::ReleaseRow;
 pub use sale::{SaleRow, SaleState};
 pub use tombstone::reason;
-pub use transition::Transition;
+pub use transition::{PAY, Transition};
 
 /// Connections kept open at most: batches in parallel by SKU, buyers paying and cancelling, the keeper.
 const CONNECTIONS_MAX: u32 = 24;
@@ -52,28 +52,14 @@ const SESSION: [&str; 2] = [
     "SET SESSION innodb_lock_wait_timeout = 5",
 ];
 
-/// How the stock row is decremented when orders are applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Decrement {
-    /// `available >= n` in the statement itself: the last guard against overselling (DB-1).
-    #[default]
-    Conditional,
-    /// Mutant `no-stock-condition`: decrements whatever is there.
-    #[cfg(feature = "mutants")]
-    Unconditional,
-    /// Mutant `commits-after-lock-wait`: one that waited in vain for the row counts as done.
-    #[cfg(feature = "mutants")]
-    DespiteLockWait,
-    /// Mutant `decrements-every-delivery`: also for messages that the consumption table has.
-    #[cfg(feature = "mutants")]
-    OfEveryDelivery,
-}
+/// The statements that decide, for those who want to see them worded otherwise.
+#[cfg(feature = "mutants")]
+pub const STATEMENTS: [&str; 2] = [DECREMENT_STOCK, PAY];
 
 /// Handle on the database; clones share the connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: MySqlPool,
-    decrement: Decrement,
 }
 
 impl Store {
@@ -96,10 +82,7 @@ impl Store {
             .connect_with(options.statement_cache_capacity(STATEMENTS_CACHED))
             .await
             .map_err(|source| StoreError::sql("connect", source))?;
-        Ok(Self {
-            pool,
-            decrement: Decrement::Conditional,
-        })
+        Ok(Self { pool })
     }
 
     /// Creates or upgrades the tables, one node after the other.
@@ -129,14 +112,6 @@ impl Store {
             .await
             .map_err(wrap)?;
         migrated.map_err(|source| StoreError::Migrate { source })
-    }
-
-    /// The same store with a mutant's decrement.
-    #[cfg(feature = "mutants")]
-    #[must_use]
-    pub fn with_decrement(mut self, decrement: Decrement) -> Self {
-        self.decrement = decrement;
-        self
     }
 
     /// One round trip: is the database answering?

@@ -5,6 +5,11 @@ use sqlx::MySqlConnection;
 use super::order::{OrderState, number, text};
 use super::transaction::Work;
 use super::{Store, StoreError, now_ms, release};
+use crate::parts::parts;
+
+/// Whatever else became of the order before wins.
+pub const PAY: &str =
+    "UPDATE orders SET state = 'paid', updated_at_ms = ? WHERE order_id = ? AND state = 'created'";
 
 /// Outcome of a state change that somebody asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +80,12 @@ impl Transition {
 
 async fn pay(connection: &mut MySqlConnection, order_id: &str) -> Result<Transition, StoreError> {
     let wrap = |source| StoreError::sql("pay order", source);
-    let paid = sqlx::query(
-        "UPDATE orders SET state = 'paid', updated_at_ms = ? WHERE order_id = ? AND state = 'created'",
-    )
-    .bind(now_ms())
-    .bind(order_id)
-    .execute(&mut *connection)
-    .await
-    .map_err(wrap)?;
+    let paid = sqlx::query(&parts().statement(PAY))
+        .bind(now_ms())
+        .bind(order_id)
+        .execute(&mut *connection)
+        .await
+        .map_err(wrap)?;
     if paid.rows_affected() == 1 {
         return Ok(Transition::Done(OrderState::Paid));
     }

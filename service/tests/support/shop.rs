@@ -8,7 +8,6 @@ use clap::Parser;
 use flashsale::base::Base;
 use flashsale::gateway::App;
 use flashsale::operations::metrics;
-use flashsale::parts::Parts;
 use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Progress, Submitted};
 use flashsale::reconcile::applied::AppliedNews;
 use flashsale::sale::buy::{Answer, Purchase};
@@ -185,11 +184,10 @@ impl ShopBench {
 
 async fn start_node(settings: &Settings, broker: &Broker, delay: Duration) -> Node {
     let mut tasks = JoinSet::new();
-    let parts = Parts::default();
     let prometheus = PROMETHEUS
         .get_or_init(|| metrics::install().unwrap())
         .clone();
-    let base = Base::lay(settings, parts, &mut tasks).await.unwrap();
+    let base = Base::lay(settings, &mut tasks).await.unwrap();
     let queue = MemoryQueue {
         transaction: base.transaction(),
         store: base.store.clone(),
@@ -198,7 +196,7 @@ async fn start_node(settings: &Settings, broker: &Broker, delay: Duration) -> No
         broker: broker.clone(),
     };
     let app = base
-        .start(settings, parts, Arc::new(queue), prometheus, &mut tasks)
+        .start(settings, Arc::new(queue), prometheus, &mut tasks)
         .await;
     Node {
         app: Arc::new(app.unwrap()),

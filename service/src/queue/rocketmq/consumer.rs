@@ -17,6 +17,7 @@ use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
+use crate::parts::{Commit, parts};
 use crate::queue::QueueSettings;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Store, check_storable};
@@ -165,7 +166,10 @@ async fn consume<F>(
             continue;
         }
         let next = offsets::after(messages.iter().map(AsRef::as_ref));
-        if !applier.apply(decode(&messages)).await {
+        if parts().commit() == Commit::BeforeApplying {
+            offsets.commit(puller, &next).await;
+        }
+        if !applier.apply(parts().polled(decode(&messages))).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
         reach(Point::AfterApply);

@@ -1,0 +1,25 @@
+use std::borrow::Cow;
+
+use super::{Mutant, replace};
+use crate::parts::Parts;
+use crate::store::DECREMENT_STOCK;
+
+pub const MUTANT: Mutant = Mutant {
+    name: "no-stock-condition",
+    breaks: "The consumer decrements the stock in MySQL without looking whether there is any.",
+    kind: "K02",
+    control: "DB-1",
+    part: "SQL",
+    parts: &NoStockCondition,
+};
+
+struct NoStockCondition;
+
+impl Parts for NoStockCondition {
+    fn statement(&self, text: &'static str) -> Cow<'static, str> {
+        if text != DECREMENT_STOCK {
+            return text.into();
+        }
+        replace(text, "available >= ?", "(available >= ? OR TRUE)").into()
+    }
+}

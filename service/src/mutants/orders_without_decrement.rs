@@ -1,0 +1,24 @@
+use super::Mutant;
+use crate::parts::Parts;
+use crate::sale::order::OrderMessage;
+
+pub const MUTANT: Mutant = Mutant {
+    name: "orders-without-decrement",
+    breaks: "Orders are stored, and the stock in MySQL is not decremented.",
+    kind: "K48",
+    control: "DB-1",
+    part: "applying step",
+    parts: &OrdersWithoutDecrement,
+};
+
+struct OrdersWithoutDecrement;
+
+impl Parts for OrdersWithoutDecrement {
+    fn takers<'a, 'm>(
+        &self,
+        _batch: &'a [&'m OrderMessage],
+        _stored: &'a [&'m OrderMessage],
+    ) -> &'a [&'m OrderMessage] {
+        &[]
+    }
+}

@@ -1,0 +1,30 @@
+use std::borrow::Cow;
+
+use super::{Mutant, replace};
+use crate::parts::Parts;
+use crate::stock::scripts::RELEASE;
+
+pub const MUTANT: Mutant = Mutant {
+    name: "releases-twice",
+    breaks: "The units of a cancelled order are given back twice in Redis.",
+    kind: "K25",
+    control: "BZ-6",
+    part: "release.lua",
+    parts: &ReleasesTwice,
+};
+
+struct ReleasesTwice;
+
+impl Parts for ReleasesTwice {
+    fn script(&self, text: &'static str) -> Cow<'static, str> {
+        if text != RELEASE {
+            return text.into();
+        }
+        replace(
+            text,
+            "'available', available + quantity)",
+            "'available', available + 2 * quantity)",
+        )
+        .into()
+    }
+}

@@ -1,0 +1,23 @@
+use super::Mutant;
+use crate::parts::Parts;
+use crate::sale::order::Reserved;
+
+pub const MUTANT: Mutant = Mutant {
+    name: "unknown-is-sold-out",
+    breaks: "A buyer whose reservation has an unknown outcome is told that everything is sold.",
+    kind: "K22",
+    control: "MQ-1",
+    part: "answers",
+    parts: &UnknownIsSoldOut,
+};
+
+struct UnknownIsSoldOut;
+
+impl Parts for UnknownIsSoldOut {
+    fn outcome(&self, reserved: Reserved) -> Reserved {
+        match reserved {
+            Reserved::Unknown => Reserved::SoldOut,
+            known => known,
+        }
+    }
+}
