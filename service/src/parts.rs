@@ -21,14 +21,6 @@ use crate::stock::round::{Batch, RoundAnswer};
 /// A part that takes its time, instead of the real one.
 pub type Instead<'a, T> = Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>;
 
-/// When the offsets of a poll are committed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Commit {
-    /// When MySQL has every order of it.
-    AfterApplying,
-    BeforeApplying,
-}
-
 /// What each part does with what it is given: the defaults are the real service.
 pub trait Parts: Sync {
     /// A script of the stock, as it is loaded at start.
@@ -64,10 +56,6 @@ pub trait Parts: Sync {
     /// The orders of one poll.
     fn polled(&self, orders: Vec<OrderMessage>) -> Vec<OrderMessage> {
         orders
-    }
-
-    fn commit(&self) -> Commit {
-        Commit::AfterApplying
     }
 
     /// Whose units a batch takes from MySQL's stock: those of the orders that it has just stored.

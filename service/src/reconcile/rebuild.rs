@@ -70,11 +70,7 @@ impl Rebuilder {
         Ok(identity)
     }
 
-    /// Replaces what Redis has of the SKU by what MySQL has, and compares. Right only when nothing is in flight.
-    ///
-    /// # Errors
-    /// As of [`Self::close_drain_rebuild`].
-    pub async fn rebuild(&self, sku: &Sku, epoch: u64) -> Result<Arc<Identity>, RebuildError> {
+    async fn rebuild(&self, sku: &Sku, epoch: u64) -> Result<Arc<Identity>, RebuildError> {
         let image = self
             .store
             .sku_images(&sku.sale)

@@ -17,7 +17,7 @@ use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
-use crate::parts::{Commit, parts};
+use crate::parts::parts;
 use crate::queue::QueueSettings;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Store, check_storable};
@@ -166,9 +166,6 @@ async fn consume<F>(
             continue;
         }
         let next = offsets::after(messages.iter().map(AsRef::as_ref));
-        if parts().commit() == Commit::BeforeApplying {
-            offsets.commit(puller, &next).await;
-        }
         if !applier.apply(parts().polled(decode(&messages))).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
