@@ -83,9 +83,18 @@ fn a_sample_of_drills_passes_and_catches_its_mutants() {
         (SAMPLE.len(), SAMPLE.len()),
         "{table}"
     );
-    for run in runs(results.path()) {
-        verdict_is_complete(&run);
+    let made = runs(results.path());
+    for run in &made {
+        verdict_is_complete(run);
     }
+    // Nothing is left to do for a proof that goes on, and the table is the same.
+    args.push("--resume");
+    let resumed = run(results.path(), &args);
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+    assert_eq!(String::from_utf8_lossy(&resumed.stdout), table);
+    assert_eq!(runs(results.path()), made);
+    let page = std::fs::read_to_string(results.path().join("prove.html")).unwrap();
+    assert!(page.contains("one-unit-too-many"), "{page}");
 }
 
 /// `verdict.json` has what scripts rely on.

@@ -9,7 +9,7 @@ use super::session::{self, Session};
 use super::setting::SettingArgs;
 use crate::drill::catalogue;
 use crate::drill::fit::Fit;
-use crate::prove::{self, Job, Order};
+use crate::prove::{self, Job, Order, Progress};
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
@@ -18,6 +18,10 @@ pub struct Args {
     /// Only these mutants.
     #[arg(long = "mutant")]
     mutants: Vec<String>,
+    /// Go on where the last proof in the results folder ended; what it found of the same drill, mutant and program
+    /// stands.
+    #[arg(long)]
+    resume: bool,
     /// Shrink rate and duration by each drill's [short] section.
     #[arg(long)]
     short: bool,
@@ -44,10 +48,17 @@ async fn prove(args: Args) -> Result<Exit, Exit> {
     let setting = args.setting.read()?;
     let jobs = jobs(&args)?;
     session::accept(jobs.iter().map(|job| &job.plan), &setting)?;
+    let progress = match args.resume {
+        true => Progress::resumed(&args.results).map_err(|error| Exit::usage(&error))?,
+        false => Progress::new(&args.results),
+    };
     let session = Session::start(&args.results, setting, Fit::AsWritten).await?;
-    let matrix = prove::run(&session.stack, jobs, &session.bench).await;
-    let last = matrix.as_ref().ok().and_then(|matrix| matrix.rows.last());
-    let end = session.stop(last.map(|row| row.run.as_str())).await;
+    let matrix = prove::run(&session.stack, &jobs, &session.bench, progress).await;
+    let last = matrix
+        .as_ref()
+        .ok()
+        .and_then(|matrix| matrix.last_run.as_deref());
+    let end = session.stop(last).await;
     Ok(match matrix {
         Ok(matrix) => {
             println!("{}", matrix.table());

@@ -3,6 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use super::page::page;
 use crate::check::{CheckId, Verdict};
 use crate::drill::folder::FolderError;
 use crate::drill::plan::Mutant;
@@ -10,11 +13,15 @@ use crate::drill::plan::Mutant;
 /// All runs of one proof.
 #[derive(Debug, Default)]
 pub struct Matrix {
+    /// Runs that there are to be.
+    pub planned: usize,
     pub rows: Vec<Row>,
+    /// The last run that was made for it and not taken from an earlier proof.
+    pub last_run: Option<String>,
 }
 
 /// One run.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     pub drill: String,
     /// None: the unmutated control.
@@ -59,7 +66,16 @@ impl Row {
 }
 
 impl Survival {
-    fn words(self) -> &'static str {
+    /// What it means for the proof.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::ControlPassed | Self::Killed => Verdict::Pass,
+            Self::Inconclusive => Verdict::Inconclusive,
+            Self::ControlFailed | Self::KilledByOther | Self::Survived => Verdict::Fail,
+        }
+    }
+
+    pub fn words(self) -> &'static str {
         match self {
             Self::ControlPassed => "pass",
             Self::ControlFailed => "FAILED CONTROL",
@@ -72,18 +88,21 @@ impl Survival {
 }
 
 impl Matrix {
-    /// Pass: every control passed and every mutant was killed by its check. Inconclusive runs make
+    /// What is not done yet, in words; None: all is.
+    pub fn missing(&self) -> Option<String> {
+        let (done, planned) = (self.rows.len(), self.planned);
+        (done < planned).then(|| {
+            format!("{done} of {planned} runs; `flashdrill prove --resume` with the same words makes the others")
+        })
+    }
+
+    /// Pass: every control passed and every mutant was killed by its check. Inconclusive or missing runs make
     /// the proof inconclusive unless something failed. No rows is no proof.
     pub fn verdict(&self) -> Verdict {
         self.rows
             .iter()
-            .map(|row| match row.survival() {
-                Survival::ControlPassed | Survival::Killed => Verdict::Pass,
-                Survival::Inconclusive => Verdict::Inconclusive,
-                Survival::ControlFailed | Survival::KilledByOther | Survival::Survived => {
-                    Verdict::Fail
-                }
-            })
+            .map(|row| row.survival().verdict())
+            .chain(self.missing().map(|_| Verdict::Inconclusive))
             .max()
             .unwrap_or(Verdict::Inconclusive)
     }
@@ -112,16 +131,22 @@ impl Matrix {
                 row.run
             );
         }
+        if let Some(missing) = self.missing() {
+            let _ = writeln!(text, "\n{missing}");
+        }
         text
     }
 
-    /// Writes `prove.md` into the results folder.
+    /// Writes `prove.md` and `prove.html` into the results folder.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, results: &Path) -> Result<(), FolderError> {
-        let path = results.join("prove.md");
-        std::fs::write(&path, self.table()).map_err(|source| FolderError::Write { path, source })
+        let files = [("prove.md", self.table()), ("prove.html", page(self))];
+        files.into_iter().try_for_each(|(name, text)| {
+            let path = results.join(name);
+            std::fs::write(&path, text).map_err(|source| FolderError::Write { path, source })
+        })
     }
 }
 
@@ -184,8 +209,26 @@ mod tests {
         ];
         for (row, survival, verdict) in cases {
             assert_eq!(row.survival(), survival);
-            assert_eq!(Matrix { rows: vec![row] }.verdict(), verdict);
+            let rows = vec![row];
+            let matrix = Matrix {
+                planned: 1,
+                rows,
+                last_run: None,
+            };
+            assert_eq!(matrix.verdict(), verdict);
         }
+    }
+
+    #[test]
+    fn a_proof_that_is_not_finished_is_none() {
+        let of = |verdict| Matrix {
+            planned: 2,
+            rows: vec![row(None, verdict, &[])],
+            last_run: None,
+        };
+        assert_eq!(of(Verdict::Pass).verdict(), Verdict::Inconclusive);
+        assert_eq!(of(Verdict::Fail).verdict(), Verdict::Fail);
+        assert!(of(Verdict::Pass).table().contains("1 of 2 runs"));
     }
 
     #[test]

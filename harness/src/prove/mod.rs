@@ -2,9 +2,12 @@
 //! unmutated service must pass the same drill in the same session.
 
 mod matrix;
+mod page;
+mod progress;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::check::{CheckId, Verdict};
 use crate::drill::file::FileError;
@@ -15,6 +18,7 @@ use crate::drill::run::{self, Bench, RunError};
 use crate::environment::Stack;
 
 pub use matrix::{Matrix, Row, Survival};
+pub use progress::Progress;
 
 /// What to prove.
 #[derive(Debug, Clone, Default)]
@@ -93,22 +97,53 @@ pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
     }
 }
 
-/// Runs every job: the unmutated control first, then each mutant.
+/// Runs every job, the unmutated control first, then each mutant; what `progress` knows is not run again. Ctrl-C
+/// ends it before the next run.
 ///
 /// # Errors
-/// A run that could not be carried through, or the table cannot be written.
-pub async fn run(stack: &Arc<Stack>, jobs: Vec<Job>, bench: &Bench) -> Result<Matrix, RunError> {
-    let mut matrix = Matrix::default();
-    for job in jobs {
-        matrix.rows.push(row(stack, &job, None, bench).await?);
-        for mutant in &job.mutants {
-            matrix
-                .rows
-                .push(row(stack, &job, Some(mutant), bench).await?);
+/// A run that could not be carried through, or the table cannot be written. What was found before is kept.
+pub async fn run(
+    stack: &Arc<Stack>,
+    jobs: &[Job],
+    bench: &Bench,
+    mut progress: Progress,
+) -> Result<Matrix, RunError> {
+    let mut matrix = Matrix {
+        planned: jobs.iter().map(|job| 1 + job.mutants.len()).sum(),
+        ..Matrix::default()
+    };
+    for (job, mutant) in jobs.iter().flat_map(Job::runs) {
+        let subject = progress::subject(&job.plan, mutant, &bench.bin_dir);
+        let known = progress.row(subject).cloned();
+        let row = match known {
+            Some(known) => known,
+            None => {
+                let row = row(stack, job, mutant, bench).await?;
+                matrix.last_run = Some(row.run.clone());
+                row
+            }
+        };
+        // The run that Ctrl-C came into was cut short.
+        if bench.cancel.load(Ordering::Relaxed) {
+            break;
         }
+        if row.verdict != Verdict::Inconclusive {
+            progress.keep(subject, row.clone())?;
+        }
+        matrix.rows.push(row);
+        matrix.save(&bench.results)?;
     }
-    matrix.save(&bench.results)?;
     Ok(matrix)
+}
+
+impl Job {
+    /// The control, then the mutants.
+    fn runs(&self) -> impl Iterator<Item = (&Self, Option<&Mutant>)> {
+        let mutants = self.mutants.iter().map(Some);
+        std::iter::once(None)
+            .chain(mutants)
+            .map(move |mutant| (self, mutant))
+    }
 }
 
 async fn row(

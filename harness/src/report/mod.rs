@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check::{Evidence, Judgement, Verdict};
 
+pub(crate) use html::frame;
 pub use summary::summary;
 pub use verdict_file::VerdictFile;
 
@@ -76,7 +77,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
 }
 
 /// The verdict as one word.
-fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "pass",
         Verdict::Fail => "fail",

@@ -26,6 +26,24 @@ pub fn page(input: &ReportInput<'_>) -> Result<String, ReportError> {
         word(input.judgement.verdict).to_uppercase(),
         input.evidence.plan.drill
     );
+    let body = html! {
+        main {
+            (verdict::section(input))
+            (sale::section(input))
+            (plots)
+            (checks::section(input))
+            (faults::section(input))
+            (load::section(input))
+            (journeys::section(input))
+            (environment::section(input))
+        }
+        (footer(input))
+    };
+    Ok(frame(&title, &body))
+}
+
+/// A page that needs nothing else.
+pub fn frame(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -36,22 +54,10 @@ pub fn page(input: &ReportInput<'_>) -> Result<String, ReportError> {
                 title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
-                main {
-                    (verdict::section(input))
-                    (sale::section(input))
-                    (plots)
-                    (checks::section(input))
-                    (faults::section(input))
-                    (load::section(input))
-                    (journeys::section(input))
-                    (environment::section(input))
-                }
-                (footer(input))
-            }
+            body { (body) }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 fn footer(input: &ReportInput<'_>) -> Markup {
