@@ -41,6 +41,8 @@ mod unknown;
 mod witness;
 
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod tiny_history;
 #[cfg(test)]
 pub(crate) use tiny_history::{journeys as tiny_journeys, plan as tiny_plan};

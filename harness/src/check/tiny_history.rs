@@ -174,6 +174,14 @@ impl Tiny {
         self
     }
 
+    /// The store has no order of this purchase.
+    pub fn without_order(mut self, key: u64) -> Self {
+        let id = request_id(SEED, key);
+        let orders = &mut self.evidence.stores.end.orders;
+        orders.retain(|row| row.request_id != id);
+        self
+    }
+
     /// Changes the last order.
     pub fn but_order(mut self, change: impl FnOnce(&mut OrderRow)) -> Self {
         change(self.evidence.stores.end.orders.last_mut().unwrap());
