@@ -80,7 +80,7 @@ fn five_mistakes_are_five_problems() {
         .replace("units_per_sku = 200", "units_per_sku = \"many\"")
         .replace("connections = 512", "conections = 512")
         .replace("duplicate_share = 0.1", "duplicate_share = 1.7")
-        .replace("check = \"S2\"", "check = \"S9\"")
+        .replacen("check = \"S2\"", "check = \"S9\"", 1)
         .replace("peak_per_s = 10000\n", "");
     let problems = problems_of(&drill);
     for path in [

@@ -94,9 +94,11 @@ mod tests {
         let me = Owner::this();
         assert!(me.is_alive());
         let mut child = Command::new("sh")
-            .args(["-c", "sleep 600 & echo $!"])
+            // It tells its number itself: while a process becomes another program, its environment is not there.
+            .args(["-c", "exec 3<&0; sh -c 'echo $$; read line' <&3 &"])
             .env(MARK, me.mark())
             .process_group(0)
+            .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
@@ -104,6 +106,8 @@ mod tests {
         let output = child.stdout.take().unwrap();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
         let left: u32 = line.trim().parse().unwrap();
+        // Open until the end of the test, so that it waits.
+        let _input = child.stdin.take();
         child.wait().unwrap();
         assert_eq!(Owner::of_process(left), Some(me));
         assert!(me.processes().any(|pid| pid == left));
