@@ -6,12 +6,12 @@ use crate::target::{AnswerOutcome, AnswerRule};
 
 /// By index into the history's reasons.
 pub struct Answers {
-    meanings: Vec<Meaning>,
+    refusals: Vec<Refusal>,
 }
 
 /// What a refusal of one reason says; several rules may share a reason.
 #[derive(Debug, Clone, Copy, Default)]
-struct Meaning {
+struct Refusal {
     outage: bool,
     outside_sale: bool,
     sold_out: bool,
@@ -24,10 +24,10 @@ impl Answers {
             let named = rules
                 .iter()
                 .filter(|rule| rule.outcome == AnswerOutcome::Refused && rule.reason == *reason);
-            named.fold(Meaning::default(), Meaning::and)
+            named.fold(Refusal::default(), Refusal::and)
         };
         Self {
-            meanings: evidence.reasons.iter().map(of).collect(),
+            refusals: evidence.reasons.iter().map(of).collect(),
         }
     }
 
@@ -46,16 +46,16 @@ impl Answers {
         self.refusal(operation).sold_out
     }
 
-    fn refusal(&self, operation: &Operation) -> Meaning {
-        let meaning = self.meanings.get(usize::from(operation.reason));
-        meaning
+    fn refusal(&self, operation: &Operation) -> Refusal {
+        let refusal = self.refusals.get(usize::from(operation.reason));
+        refusal
             .copied()
             .filter(|_| operation.outcome == Outcome::Refused)
             .unwrap_or_default()
     }
 }
 
-impl Meaning {
+impl Refusal {
     fn and(self, rule: &AnswerRule) -> Self {
         Self {
             outage: self.outage || rule.outage,

@@ -95,12 +95,7 @@ fn judge_with<E: Display>(
                 panic_text(&*panic)
             );
             let results = chosen.iter().map(|one| unanswered(*one, &text)).collect();
-            conclude(
-                evidence,
-                results,
-                Tally::default(),
-                (Vec::new(), Vec::new()),
-            )
+            conclude(evidence, results, Tally::default(), Vec::new(), Vec::new())
         }
     }
 }
@@ -132,10 +127,8 @@ fn try_case(chosen: &[&dyn Checker], evidence: &Evidence, purchases: Purchases) 
         evidence,
         results,
         tally,
-        (
-            case.purchases.outages.recoveries(),
-            case.purchases.levels.all(),
-        ),
+        case.purchases.outages.recoveries(),
+        case.purchases.levels.all(),
     )
 }
 
@@ -167,7 +160,8 @@ fn conclude(
     evidence: &Evidence,
     checks: Vec<CheckResult>,
     tally: Tally,
-    (recoveries, levels): (Vec<Recovery>, Vec<Level>),
+    recoveries: Vec<Recovery>,
+    levels: Vec<Level>,
 ) -> Judgement {
     let mut reasons = Vec::new();
     let mut verdict = checks

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Evidence;
 use super::answers::Answers;
-use super::calm::{Calm, Spell};
+use super::spells::{Spell, Spells};
+use crate::drill::last_call::is_last_call;
 use crate::history::operation::Operation;
 use crate::load::latency::PhaseTimes;
 
@@ -21,60 +23,81 @@ pub struct Level {
 
 /// Collects them while the history streams by.
 pub struct Levels {
-    spells: [SpellTimes; 3],
+    spells: Spells,
+    /// In the order of [`Spell`].
+    services: [Service; 3],
 }
 
-struct SpellTimes {
+/// The buys of one spell.
+pub struct Service {
     spell: Spell,
-    buys: u64,
-    served: u64,
+    pub buys: u64,
+    /// Those of them that met an outage or were not answered.
+    pub outages: u64,
+    pub first_outage: Option<Operation>,
+    pub last_outage: Option<Operation>,
+    /// Of the others.
     response: PhaseTimes,
 }
 
 impl Levels {
-    pub fn new() -> Self {
-        let of = |spell| SpellTimes {
-            spell,
-            buys: 0,
-            served: 0,
-            response: PhaseTimes::of_phase(),
-        };
+    pub fn new(evidence: &Evidence) -> Self {
         Self {
-            spells: [Spell::Before, Spell::During, Spell::After].map(of),
+            spells: Spells::new(evidence),
+            services: [Spell::Before, Spell::During, Spell::After].map(Service::new),
         }
     }
 
-    /// Notes a buy of the load or of a journey.
-    pub fn observe(&mut self, operation: &Operation, calm: &Calm, answers: &Answers) {
-        let one = &mut self.spells[calm.spell(operation.sent_ns) as usize];
-        one.buys += 1;
-        if !answers.is_outage(operation) {
-            one.served += 1;
-            one.response
-                .record(operation.intended_ns, operation.completed_ns);
+    /// Notes a buy. When the last call is made, all has been at rest.
+    pub fn observe(&mut self, operation: &Operation, answers: &Answers) {
+        if !is_last_call(operation.key) {
+            let spell = self.spells.at(operation.sent_ns);
+            self.services[spell as usize].add(operation, answers.is_outage(operation));
         }
     }
 
-    /// Those that any buyer came in, in the order of time.
+    pub fn service(&self, spell: Spell) -> &Service {
+        &self.services[spell as usize]
+    }
+
+    /// Of the spells that any buyer came in, in the order of time.
     pub fn all(&self) -> Vec<Level> {
-        let met = self.spells.iter().filter(|one| one.buys > 0);
-        met.map(SpellTimes::level).collect()
-    }
-
-    pub fn of(&self, spell: Spell) -> Option<Level> {
-        self.all().into_iter().find(|level| level.spell == spell)
+        self.services.iter().filter_map(Service::level).collect()
     }
 }
 
-impl SpellTimes {
-    fn level(&self) -> Level {
+impl Service {
+    fn new(spell: Spell) -> Self {
+        Self {
+            spell,
+            buys: 0,
+            outages: 0,
+            first_outage: None,
+            last_outage: None,
+            response: PhaseTimes::of_phase(),
+        }
+    }
+
+    fn add(&mut self, buy: &Operation, is_outage: bool) {
+        self.buys += 1;
+        if !is_outage {
+            self.response.record(buy.intended_ns, buy.completed_ns);
+            return;
+        }
+        self.outages += 1;
+        self.first_outage.get_or_insert_with(|| buy.clone());
+        self.last_outage = Some(buy.clone());
+    }
+
+    /// None: nobody came.
+    pub fn level(&self) -> Option<Level> {
         let times = self.response.percentiles();
-        Level {
+        (self.buys > 0).then(|| Level {
             spell: self.spell,
             buys: self.buys,
-            served_share: self.served as f64 / self.buys as f64,
+            served_share: (self.buys - self.outages) as f64 / self.buys as f64,
             response_us_p50: times.p50,
             response_us_p99: times.p99,
-        }
+        })
     }
 }

@@ -8,7 +8,6 @@
 
 mod admission_oversell;
 mod answers;
-mod calm;
 mod case;
 mod claims;
 mod clean_room;
@@ -32,6 +31,7 @@ mod recovered;
 mod recovery;
 mod sell_through;
 mod service_levels;
+mod spells;
 mod statement;
 mod steady;
 mod tally;
@@ -147,6 +147,16 @@ pub enum Place {
     /// The largest.
     Worst,
     Last,
+}
+
+impl Place {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Worst => "worst",
+            Self::Last => "last",
+        }
+    }
 }
 
 /// The shortest chain of events that shows one violation.

@@ -189,7 +189,7 @@ fn stock_left_at(case: &Case<'_>, at_ms: u64) -> Option<i64> {
 mod tests {
     use super::super::Evidence;
     use super::super::Verdict::{Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{Tiny, assert_verdicts, broker_killed, unread};
     use super::*;
     use crate::drill::plan::PlannedFault;
     use crate::faults::{BrokerKill, Fault};
@@ -201,17 +201,7 @@ mod tests {
 
     /// A planned broker kill and what became of it.
     fn with_fault(change: impl FnOnce(&mut FaultEvent)) -> Tiny {
-        let mut event = FaultEvent {
-            kind: "broker_kill".to_owned(),
-            what: "broker".to_owned(),
-            injected_at_ms: 5_000,
-            injected_epoch: None,
-            healed_epoch: None,
-            healed_at_ms: Some(9_000),
-            heals: true,
-            receipt: Some("killed by signal 9".to_owned()),
-            error: None,
-        };
+        let mut event = broker_killed(5_000, 9_000);
         change(&mut event);
         valid(|e| {
             e.plan.faults.push(PlannedFault {

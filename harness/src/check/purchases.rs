@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::Evidence;
 use super::answers::Answers;
-use super::calm::Calm;
 use super::claims::Claims;
 use super::demand::Demand;
 use super::ledger::Ledger;
@@ -43,6 +42,7 @@ pub struct Purchase {
     pub cancelled_ns: Option<u64>,
     /// Payments that the buyer was refused without being told that it is paid.
     pub refused_pays: u32,
+    /// The same of cancellations.
     pub refused_cancels: u32,
     /// Payments or cancellations whose outcome nobody knows.
     pub unknown_changes: u32,
@@ -74,7 +74,6 @@ pub struct Purchases {
     pub demand: Demand,
     pub outages: Outages,
     pub claims: Claims,
-    pub calm: Calm,
     pub levels: Levels,
     answers: Answers,
 }
@@ -97,8 +96,7 @@ impl Purchases {
             demand: Demand::new(evidence),
             outages: Outages::new(evidence),
             claims: Claims::new(evidence),
-            calm: Calm::new(evidence),
-            levels: Levels::new(),
+            levels: Levels::new(evidence),
             answers: Answers::new(evidence),
         }
     }
@@ -135,10 +133,7 @@ impl Purchases {
         self.outages.observe(operation, &self.answers);
         self.demand.observe(operation, &self.answers);
         self.claims.observe(operation, &self.answers);
-        self.calm.observe(operation, &self.answers);
-        if !is_last_call(operation.key) {
-            self.levels.observe(operation, &self.calm, &self.answers);
-        }
+        self.levels.observe(operation, &self.answers);
     }
 
     /// A purchase is kept when it was accepted, has an order, or may have left units in the cache.
@@ -203,27 +198,24 @@ impl Purchase {
         }
         match operation.kind {
             OperationKind::Buy => self.add_buy(operation),
-            OperationKind::Pay => self.add_pay(operation),
-            OperationKind::Cancel => self.add_cancel(operation),
+            OperationKind::Pay => self.add_change(operation, OrderState::Paid),
+            OperationKind::Cancel => self.add_change(operation, OrderState::Cancelled),
             OperationKind::Status => {}
         }
     }
 
-    fn add_pay(&mut self, operation: &Operation) {
+    /// A payment or a cancellation.
+    fn add_change(&mut self, operation: &Operation, to: OrderState) {
+        let (done_ns, refused) = match to {
+            OrderState::Paid => (&mut self.paid_ns, &mut self.refused_pays),
+            _ => (&mut self.cancelled_ns, &mut self.refused_cancels),
+        };
         match operation.outcome {
-            Outcome::Accepted => keep_first(&mut self.paid_ns, operation),
+            Outcome::Accepted => keep_first(done_ns, operation),
             Outcome::Unknown => self.unknown_changes += 1,
-            Outcome::Refused if operation.told == Some(OrderState::Paid) => {}
-            Outcome::Refused => self.refused_pays += 1,
-        }
-    }
-
-    fn add_cancel(&mut self, operation: &Operation) {
-        match operation.outcome {
-            Outcome::Accepted => keep_first(&mut self.cancelled_ns, operation),
-            Outcome::Unknown => self.unknown_changes += 1,
-            Outcome::Refused if operation.told == Some(OrderState::Cancelled) => {}
-            Outcome::Refused => self.refused_cancels += 1,
+            // It had happened before, and the buyer was told so.
+            Outcome::Refused if operation.told == Some(to) => {}
+            Outcome::Refused => *refused += 1,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::CheckId;
 use super::case::{Case, Checker};
 use super::finding::Finding;
+use super::spells::Spell;
 use crate::figures::{count, ms};
 
 /// Of the answers after recovery, in thousandths: a lone time-out on a busy machine is no outage.
@@ -21,7 +22,7 @@ impl Checker for Recovered {
 
     fn judge(&self, case: &Case<'_>) -> Finding {
         let mut finding = Finding::default();
-        let calm = &case.purchases.calm;
+        let calm = case.purchases.levels.service(Spell::After);
         let within = ms(case.evidence.plan.expect.recover_ms_max);
         if case.evidence.faults.is_empty() {
             finding.doubt("there was no fault to recover from".to_owned());
@@ -33,7 +34,7 @@ impl Checker for Recovered {
             finding.doubt(gap);
         }
         if calm.outages * 1_000 > calm.buys * TOLERATED_PER_MILLE {
-            for one in calm.first.iter().chain(&calm.last) {
+            for one in calm.first_outage.iter().chain(&calm.last_outage) {
                 finding.violation("outage after recovery was due", || {
                     let text = format!("every fault so far had been healed for more than {within}");
                     case.witness_of(one, text)
@@ -51,7 +52,7 @@ impl Checker for Recovered {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts};
+    use super::super::tiny_history::{Tiny, assert_verdicts, broker_killed};
     use super::*;
     use crate::faults::FaultEvent;
 
@@ -61,17 +62,7 @@ mod tests {
     fn faulted(tiny: Tiny) -> Tiny {
         tiny.with(|e| {
             e.plan.expect.recover_ms_max = 1_000;
-            e.faults.push(FaultEvent {
-                kind: "broker_kill".to_owned(),
-                what: "broker".to_owned(),
-                injected_at_ms: 1_000,
-                injected_epoch: Some(1),
-                healed_epoch: Some(2),
-                healed_at_ms: Some(2_000),
-                heals: true,
-                receipt: Some("gone".to_owned()),
-                error: None,
-            });
+            e.faults.push(broker_killed(1_000, 2_000));
         })
     }
 

@@ -116,21 +116,11 @@ pub fn longest(recoveries: &[Recovery]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::super::CheckId;
-    use super::super::tiny_history::Tiny;
+    use super::super::tiny_history::{Tiny, broker_killed};
     use crate::faults::FaultEvent;
 
     fn fault(injected_at_ms: u64) -> FaultEvent {
-        FaultEvent {
-            kind: "broker_kill".to_owned(),
-            what: "broker".to_owned(),
-            injected_at_ms,
-            injected_epoch: None,
-            healed_epoch: None,
-            healed_at_ms: Some(injected_at_ms + 10),
-            heals: true,
-            receipt: Some("seen".to_owned()),
-            error: None,
-        }
+        broker_killed(injected_at_ms, injected_at_ms + 10)
     }
 
     /// Recoveries of `tiny`, whose attempts complete at 1, 11, 21 ms and so on.

@@ -1,9 +1,9 @@
 //! Q1: buyers were served as well as the drill demands, before, during and after the faults.
 
-use super::calm::Spell;
 use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::levels::Level;
+use super::spells::Spell;
 use super::{CheckId, Witness};
 use crate::drill::plan::LevelBounds;
 use crate::figures::{count, percent, us};
@@ -34,10 +34,10 @@ impl Checker for ServiceLevels {
             finding.doubt(gap);
         }
         for (spell, bounds) in spells {
-            match (case.purchases.levels.of(spell), bounds) {
+            match (case.purchases.levels.service(spell).level(), bounds) {
                 (Some(level), Some(bounds)) => judge_level(&level, bounds, &mut finding),
                 (None, Some(_)) => {
-                    finding.doubt(format!("nobody bought {} the faults", name(spell)));
+                    finding.doubt(format!("nobody bought {} the faults", spell.name()));
                 }
                 (_, None) => {}
             }
@@ -51,7 +51,7 @@ impl Checker for ServiceLevels {
 
 fn judge_level(level: &Level, bounds: &LevelBounds, finding: &mut Finding) {
     let witness = |demanded: String| Witness {
-        subject: format!("{} the faults", name(level.spell)),
+        subject: format!("{} the faults", level.spell.name()),
         events: vec![figures(level), demanded],
     };
     if let Some(max_us) = bounds
@@ -72,14 +72,10 @@ fn judge_level(level: &Level, bounds: &LevelBounds, finding: &mut Finding) {
     }
 }
 
-fn name(spell: Spell) -> String {
-    format!("{spell:?}").to_lowercase()
-}
-
 fn figures(level: &Level) -> String {
     format!(
         "{}: {} of {} buys served, response p99 {}",
-        name(level.spell),
+        level.spell.name(),
         percent(level.served_share),
         count(level.buys),
         us(level.response_us_p99)

@@ -1,8 +1,8 @@
 //! Q2: after the faults the service is what it was before them.
 
-use super::calm::Spell;
 use super::case::{Case, Checker};
 use super::finding::Finding;
+use super::spells::Spell;
 use super::{CheckId, Witness};
 use crate::figures::{percent, us};
 
@@ -22,9 +22,8 @@ impl Checker for Steady {
         if let Some(gap) = case.history_gap() {
             finding.doubt(gap);
         }
-        let levels = &case.purchases.levels;
-        let (Some(before), Some(after)) = (levels.of(Spell::Before), levels.of(Spell::After))
-        else {
+        let level = |spell| case.purchases.levels.service(spell).level();
+        let (Some(before), Some(after)) = (level(Spell::Before), level(Spell::After)) else {
             let text =
                 "buyers are needed both before the first fault and after recovery from the last";
             finding.doubt(text.to_owned());
@@ -67,9 +66,8 @@ impl Checker for Steady {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts};
+    use super::super::tiny_history::{Tiny, assert_verdicts, broker_killed};
     use super::*;
-    use crate::faults::FaultEvent;
 
     const MS: u64 = 1_000_000;
 
@@ -86,17 +84,7 @@ mod tests {
         let before = at(Tiny::sale(9).bought(1), 10, 2);
         after(before).with(|e| {
             e.plan.expect.recover_ms_max = 1_000;
-            e.faults.push(FaultEvent {
-                kind: "broker_kill".to_owned(),
-                what: "broker".to_owned(),
-                injected_at_ms: 1_000,
-                injected_epoch: Some(1),
-                healed_epoch: Some(2),
-                healed_at_ms: Some(2_000),
-                heals: true,
-                receipt: Some("gone".to_owned()),
-                error: None,
-            });
+            e.faults.push(broker_killed(1_000, 2_000));
         })
     }
 

@@ -10,6 +10,7 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
 use crate::drill::last_call::{LastCall, LastCallEnd, is_last_call};
 use crate::drill::plan::{Expect, Load, Plan, Sale, ServiceLevels, Sku};
 use crate::environment::CleanRoom;
+use crate::faults::FaultEvent;
 use crate::history::final_state::{
     CacheRow, FinalState, OrderRow, OrderState, StockRow, StoreState,
 };
@@ -290,6 +291,21 @@ pub fn assert_verdicts(id: CheckId, cases: Vec<(&str, Tiny, Verdict)>) {
             verdict == Verdict::Fail,
             "{what}: a failure has a witness"
         );
+    }
+}
+
+/// A broker kill that bit, and was healed.
+pub fn broker_killed(injected_at_ms: u64, healed_at_ms: u64) -> FaultEvent {
+    FaultEvent {
+        kind: "broker_kill".to_owned(),
+        what: "broker".to_owned(),
+        injected_at_ms,
+        injected_epoch: Some(1),
+        healed_epoch: Some(2),
+        healed_at_ms: Some(healed_at_ms),
+        heals: true,
+        receipt: Some("killed by signal 9".to_owned()),
+        error: None,
     }
 }
 

@@ -65,7 +65,7 @@ fn judge_told(case: &Case<'_>, purchase: &Purchase, refunds: bool, finding: &mut
                 finding.violation(
                     "order that was told to be in states that exclude each other",
                     || {
-                        let text = format!("told {} and {}", name(one.state), name(other.state));
+                        let text = format!("told {} and {}", one.state.name(), other.state.name());
                         case.witness(purchase.key, text)
                     },
                 );
@@ -85,14 +85,10 @@ fn judge_end(case: &Case<'_>, purchase: &Purchase, refunds: bool, finding: &mut 
     let lie = purchase.told.iter().find(|told| !fits(told));
     if let Some(told) = lie.filter(|_| !rows.is_empty()) {
         finding.violation("order that left a state which is final", || {
-            let text = format!("it was told to be {}", name(told.state));
+            let text = format!("it was told to be {}", told.state.name());
             case.witness(purchase.key, text)
         });
     }
-}
-
-fn name(state: OrderState) -> String {
-    format!("{state:?}").to_lowercase()
 }
 
 #[cfg(test)]

@@ -66,26 +66,31 @@ fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) ->
 }
 
 fn judge_changes(case: &Case<'_>, purchase: &Purchase, finding: &mut Finding) {
-    let is = |state: OrderState| {
-        let rows = case.ledger.rows(purchase.key);
-        rows.iter().any(|row| row.state == state)
-    };
     if purchase.unknown_changes > 0 {
         return;
     }
-    let paid = purchase.paid_ns.is_none() && purchase.refused_pays > 0 && is(OrderState::Paid);
-    if paid {
-        finding.violation("payment that was refused and happened", || {
-            case.witness(purchase.key, "the buyer was told no".to_owned())
-        });
-    }
-    let cancelled = purchase.cancelled_ns.is_none()
-        && purchase.refused_cancels > 0
-        && is(OrderState::Cancelled);
-    if cancelled {
-        finding.violation("cancellation that was refused and happened", || {
-            case.witness(purchase.key, "the buyer was told no".to_owned())
-        });
+    let changes = [
+        (
+            "payment that was refused and happened",
+            purchase.paid_ns,
+            purchase.refused_pays,
+            OrderState::Paid,
+        ),
+        (
+            "cancellation that was refused and happened",
+            purchase.cancelled_ns,
+            purchase.refused_cancels,
+            OrderState::Cancelled,
+        ),
+    ];
+    let rows = case.ledger.rows(purchase.key);
+    for (name, done_ns, refused, state) in changes {
+        let happened = rows.iter().any(|row| row.state == state);
+        if done_ns.is_none() && refused > 0 && happened {
+            finding.violation(name, || {
+                case.witness(purchase.key, "the buyer was told no".to_owned())
+            });
+        }
     }
 }
 

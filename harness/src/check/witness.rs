@@ -95,7 +95,7 @@ impl Case<'_> {
 
 /// An order in words.
 pub fn order(row: &OrderRow) -> String {
-    let state = format!("{:?}", row.state).to_lowercase();
+    let state = row.state.name();
     let reason = if row.reason.is_empty() {
         String::new()
     } else {

@@ -81,12 +81,7 @@ pub async fn sell(
     let epoch = Arc::new(FaultEpoch::default());
     let journeys = journeys(plan, prepared, bench, folder, start, &epoch)?;
     let load = tokio::task::spawn_blocking(offer(
-        plan,
-        prepared,
-        bench,
-        folder,
-        start,
-        (&progress, &epoch),
+        plan, prepared, bench, folder, start, &progress, &epoch,
     )?);
     let site = Site {
         stack,
@@ -173,7 +168,8 @@ fn offer(
     bench: &Bench,
     folder: &RunFolder,
     start: Instant,
-    (progress, epoch): (&Arc<Progress>, &Arc<FaultEpoch>),
+    progress: &Arc<Progress>,
+    epoch: &Arc<FaultEpoch>,
 ) -> Result<impl FnOnce() -> Result<Figures, LoadError> + Send + 'static, SellError> {
     let history = history(folder, RunFolder::HISTORY, plan)?;
     let (spec, variables) = (plan.load_spec(), prepared.variables.clone());

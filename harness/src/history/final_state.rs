@@ -22,6 +22,16 @@ pub enum OrderState {
 }
 
 impl OrderState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Paid => "paid",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Rejected => "rejected",
+        }
+    }
+
     /// The order holds stock.
     pub fn is_live(self) -> bool {
         matches!(self, Self::Created | Self::Paid)

@@ -31,8 +31,8 @@ pub fn attempt(one: &Operation, sku: &str, reason: &str) -> String {
 fn answer(one: &Operation, reason: &str) -> String {
     let order = one.order_id.as_deref();
     let order = order.map(|id| format!(", order {id}")).unwrap_or_default();
-    let told = one.told.map(|state| format!(", told {state:?}"));
-    let told = told.unwrap_or_default().to_lowercase();
+    let told = one.told.map(|state| format!(", told {}", state.name()));
+    let told = told.unwrap_or_default();
     match one.outcome {
         Outcome::Accepted => format!("accepted{order}{told}"),
         Outcome::Refused => format!("refused ({reason}{told})"),

@@ -41,7 +41,6 @@ pub struct JourneyJob<'p> {
 #[derive(Debug)]
 pub struct Journeying {
     shop: Arc<Shop>,
-    endpoint: Endpoint,
     timeout: Duration,
 }
 
@@ -50,7 +49,6 @@ impl JourneyJob<'_> {
     /// The target's templates cannot be used.
     pub fn prepare(self) -> Result<Journeying, JourneyError> {
         Ok(Journeying {
-            endpoint: self.endpoint.clone(),
             timeout: Duration::from_millis(self.plan.load.timeout_ms),
             shop: Arc::new(Shop::new(self)?),
         })
@@ -98,7 +96,11 @@ impl Journeying {
             .enable_all()
             .build()
             .map_err(JourneyError::Thread)?;
-        runtime.block_on(Box::pin(attack(&self.shop, &self.endpoint, self.timeout)))
+        runtime.block_on(Box::pin(attack(
+            &self.shop,
+            &self.shop.endpoint,
+            self.timeout,
+        )))
     }
 }
 

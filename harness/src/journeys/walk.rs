@@ -11,7 +11,7 @@ use super::calls::Learnt;
 use super::shop::Shop;
 use super::step::{End, Step};
 use crate::history::final_state::OrderState;
-use crate::history::operation::{Operation, Outcome};
+use crate::history::operation::{Operation, OperationKind, Outcome};
 use crate::load::mapping::Meaning;
 use crate::load::population::{NextStep, Purchase};
 use crate::load::reason::Ending;
@@ -103,7 +103,11 @@ impl Walk<'_, '_> {
             self.pause(every).await?;
             let answered = self.ask(Step::Poll).await?;
             let body = answered.as_ref().filter(|one| one.is_success);
-            if let Some(state) = body.and_then(|one| self.shop.mapping.order_state(&one.body)) {
+            if let Some(state) = body.and_then(|one| {
+                self.shop
+                    .mapping
+                    .order_state(OperationKind::Status, &one.body)
+            }) {
                 return Ok(state);
             }
         }
@@ -186,8 +190,7 @@ impl Walk<'_, '_> {
                 let meaning = mapping.meaning(kind, *status, body);
                 let gives_id = step == Step::Buy && meaning.outcome == Outcome::Accepted;
                 let order_id = gives_id.then(|| mapping.order_id(body)).flatten();
-                let tells = step != Step::Buy;
-                let told = tells.then(|| mapping.order_state(body)).flatten();
+                let told = mapping.order_state(kind, body);
                 (*status, meaning, order_id, told)
             }
         };

@@ -28,14 +28,8 @@ impl Desk {
             Outcome::Accepted => self.mapping.order_id(body),
             Outcome::Refused | Outcome::Unknown => None,
         };
-        let told = match flight.kind {
-            OperationKind::Buy => None,
-            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => {
-                self.mapping.order_state(body)
-            }
-        };
         let operation = Operation {
-            told,
+            told: self.mapping.order_state(flight.kind, body),
             ..flight.operation(meaning, status, now_ns)
         };
         self.recorder

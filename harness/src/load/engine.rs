@@ -206,16 +206,7 @@ impl Engine {
             return false;
         };
         let purchase = self.desk.buyers.purchase(index);
-        let flight = Flight {
-            index,
-            kind: OperationKind::Buy,
-            purchase,
-            click: 0,
-            intended_ns,
-            node: 0,
-            sent_ns: 0,
-            fault_epoch: 0,
-        };
+        let flight = Flight::due(index, OperationKind::Buy, purchase, 0, intended_ns);
         self.pool.queue(place, flight, |out| {
             self.images.write(OperationKind::Buy, &purchase, "", out);
         });
@@ -241,16 +232,15 @@ impl Engine {
     }
 
     fn send_follow_up(&mut self, place: Place, follow_up: &FollowUp) {
-        let flight = Flight {
-            index: follow_up.index,
-            kind: follow_up.kind,
-            purchase: follow_up.purchase,
-            click: follow_up.click,
-            intended_ns: follow_up.due_ns,
-            node: 0,
-            sent_ns: 0,
-            fault_epoch: 0,
-        };
+        let FollowUp {
+            index,
+            kind,
+            purchase,
+            click,
+            due_ns,
+            ..
+        } = *follow_up;
+        let flight = Flight::due(index, kind, purchase, click, due_ns);
         self.pool.queue(place, flight, |out| {
             let purchase = &follow_up.purchase;
             self.images

@@ -22,6 +22,26 @@ pub struct Flight {
 }
 
 impl Flight {
+    /// A request that is due, and has no connection yet.
+    pub fn due(
+        index: u64,
+        kind: OperationKind,
+        purchase: Purchase,
+        click: u32,
+        intended_ns: u64,
+    ) -> Self {
+        Self {
+            index,
+            kind,
+            purchase,
+            click,
+            intended_ns,
+            node: 0,
+            sent_ns: 0,
+            fault_epoch: 0,
+        }
+    }
+
     /// Its record. `status` is 0 when no answer came.
     pub fn operation(&self, meaning: Meaning, status: u16, completed_ns: u64) -> Operation {
         Operation {

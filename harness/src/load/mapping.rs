@@ -93,9 +93,14 @@ impl Mapping {
         self.order_id.find(body)
     }
 
-    /// The state of an order in an answer to anything but a buy, once it is decided.
-    pub fn order_state(&self, body: &[u8]) -> Option<OrderState> {
-        self.states.get(self.state.find(body)?).copied()
+    /// The state of an order that an answer tells, once it is decided. An answer to a buy tells none.
+    pub fn order_state(&self, kind: OperationKind, body: &[u8]) -> Option<OrderState> {
+        match kind {
+            OperationKind::Buy => None,
+            OperationKind::Status | OperationKind::Pay | OperationKind::Cancel => {
+                self.states.get(self.state.find(body)?).copied()
+            }
+        }
     }
 
     /// A target without rules is any HTTP server.

@@ -51,6 +51,24 @@ pub enum Survival {
 }
 
 impl Row {
+    pub fn mutant_name(&self) -> &str {
+        self.mutant.as_ref().map_or("(none)", |mutant| &mutant.name)
+    }
+
+    /// The check that must fail.
+    pub fn must_fail(&self) -> String {
+        let check = self
+            .mutant
+            .as_ref()
+            .map(|mutant| format!("{:?}", mutant.check));
+        check.unwrap_or_else(|| "-".to_owned())
+    }
+
+    pub fn failed_checks(&self) -> String {
+        let failed = self.failed.iter().map(|check| format!("{check:?}"));
+        failed.collect::<Vec<_>>().join(" ")
+    }
+
     pub fn survival(&self) -> Survival {
         match (&self.mutant, self.verdict) {
             (None, Verdict::Pass) => Survival::ControlPassed,
@@ -113,21 +131,14 @@ impl Matrix {
             "| drill | mutant | must fail | result | failed checks | run |\n|---|---|---|---|---|---|\n",
         );
         for row in &self.rows {
-            let (mutant, check) = row.mutant.as_ref().map_or_else(
-                || ("(none)", "-".to_owned()),
-                |mutant| (mutant.name.as_str(), format!("{:?}", mutant.check)),
-            );
-            let failed: Vec<_> = row
-                .failed
-                .iter()
-                .map(|check| format!("{check:?}"))
-                .collect();
-            let result = row.survival().words();
             let _ = writeln!(
                 text,
-                "| {} | {mutant} | {check} | {result} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} |",
                 row.drill,
-                failed.join(" "),
+                row.mutant_name(),
+                row.must_fail(),
+                row.survival().words(),
+                row.failed_checks(),
                 row.run
             );
         }

@@ -114,22 +114,21 @@ pub async fn run(
     };
     for (job, mutant) in jobs.iter().flat_map(Job::runs) {
         let subject = progress::subject(&job.plan, mutant, &bench.bin_dir);
-        let known = progress.row(subject).cloned();
-        let row = match known {
-            Some(known) => known,
+        let row = match progress.row(subject) {
+            Some(known) => known.clone(),
             None => {
                 let row = row(stack, job, mutant, bench).await?;
                 matrix.last_run = Some(row.run.clone());
+                // The run that Ctrl-C came into was cut short.
+                if bench.cancel.load(Ordering::Relaxed) {
+                    break;
+                }
+                if row.verdict != Verdict::Inconclusive {
+                    progress.keep(subject, row.clone())?;
+                }
                 row
             }
         };
-        // The run that Ctrl-C came into was cut short.
-        if bench.cancel.load(Ordering::Relaxed) {
-            break;
-        }
-        if row.verdict != Verdict::Inconclusive {
-            progress.keep(subject, row.clone())?;
-        }
         matrix.rows.push(row);
         matrix.save(&bench.results)?;
     }

@@ -27,22 +27,13 @@ pub fn page(matrix: &Matrix) -> String {
 
 fn row(row: &Row) -> Markup {
     let survival = row.survival();
-    let (mutant, check) = row.mutant.as_ref().map_or_else(
-        || ("(none)", "-".to_owned()),
-        |mutant| (mutant.name.as_str(), format!("{:?}", mutant.check)),
-    );
-    let failed: Vec<String> = row
-        .failed
-        .iter()
-        .map(|check| format!("{check:?}"))
-        .collect();
     html! {
         tr {
             td { (row.drill) }
-            td { code { (mutant) } }
-            td { (check) }
+            td { code { (row.mutant_name()) } }
+            td { (row.must_fail()) }
             td { span.badge.(word(survival.verdict())) { (survival.words()) } }
-            td { (failed.join(" ")) }
+            td { (row.failed_checks()) }
             td { a href=(format!("{}/report.html", row.run)) { (row.run) } }
         }
     }

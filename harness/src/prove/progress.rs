@@ -1,12 +1,12 @@
 //! A proof on its way: what it has found is on disk after each run, so that one that was interrupted can go on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::matrix::Row;
-use crate::drill::folder::FolderError;
+use crate::drill::folder::{FolderError, RunFolder};
 use crate::drill::plan::{Mutant, Plan};
 use crate::target::template::fill;
 
@@ -15,7 +15,7 @@ const FILE: &str = "prove.json";
 /// The rows so far.
 #[derive(Debug)]
 pub struct Progress {
-    path: PathBuf,
+    results: RunFolder,
     done: Vec<Done>,
 }
 
@@ -30,7 +30,7 @@ impl Progress {
     /// Of a proof that begins anew.
     pub fn new(results: &Path) -> Self {
         Self {
-            path: results.join(FILE),
+            results: RunFolder::open(results),
             done: Vec::new(),
         }
     }
@@ -40,16 +40,9 @@ impl Progress {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn resumed(results: &Path) -> Result<Self, FolderError> {
-        let path = results.join(FILE);
-        let text = std::fs::read(&path).map_err(|source| FolderError::Read {
-            path: path.clone(),
-            source,
-        })?;
-        let done = serde_json::from_slice(&text).map_err(|source| FolderError::Damaged {
-            path: path.clone(),
-            source,
-        })?;
-        Ok(Self { path, done })
+        let results = RunFolder::open(results);
+        let done = results.load(FILE)?;
+        Ok(Self { results, done })
     }
 
     /// What a run of the same subject has found.
@@ -65,12 +58,7 @@ impl Progress {
     pub fn keep(&mut self, subject: u64, row: Row) -> Result<(), FolderError> {
         self.done.retain(|one| one.subject != subject);
         self.done.push(Done { subject, row });
-        let fail = |source| FolderError::Write {
-            path: self.path.clone(),
-            source,
-        };
-        let text = serde_json::to_vec_pretty(&self.done).map_err(|error| fail(error.into()))?;
-        std::fs::write(&self.path, text).map_err(fail)
+        self.results.save(FILE, &self.done)
     }
 }
 

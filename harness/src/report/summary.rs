@@ -157,9 +157,8 @@ fn fault(event: &FaultEvent) -> String {
 /// How buyers were served before, during and after the faults.
 fn levels(levels: &[Level]) -> String {
     let one = |level: &Level| {
-        let spell = format!("{:?}", level.spell).to_lowercase();
         let (served, p99) = (percent(level.served_share), us(level.response_us_p99));
-        format!("{spell} {served} served, p99 {p99}")
+        format!("{} {served} served, p99 {p99}", level.spell.name())
     };
     levels.iter().map(one).collect::<Vec<_>>().join("; ")
 }

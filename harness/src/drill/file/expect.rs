@@ -24,7 +24,7 @@ pub struct ExpectSection {
     #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
     pub recover_ms_max: Count,
     #[deserr(default)]
-    pub service_levels: ServiceLevelsSection,
+    pub service_levels: Option<ServiceLevelsSection>,
     #[deserr(default = true)]
     pub sell_out: bool,
 }
@@ -46,13 +46,6 @@ pub struct ServiceLevelsSection {
     /// How many times as long p99 of the response time may be.
     #[deserr(default = Factor::new(3.0).expect("3 is a factor"))]
     pub after_p99_factor_max: Factor,
-}
-
-impl Default for ServiceLevelsSection {
-    fn default() -> Self {
-        deserr::deserialize::<Self, _, Problems>(serde_json::json!({}))
-            .expect("every key has a default")
-    }
 }
 
 /// Bounds of one of these parts.

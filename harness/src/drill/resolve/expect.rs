@@ -24,9 +24,9 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
             problems.push(format!("expect.phase_lag_us_p99_max.{name}"), message);
         }
     }
-    let levels = &expect.service_levels;
-    let bounded = [&levels.before, &levels.during, &levels.after];
-    if expect.checks.contains(&CheckId::Q1) && bounded.iter().all(|level| level.is_none()) {
+    let levels = expect.service_levels.iter();
+    let mut bounds = levels.flat_map(|one| [&one.before, &one.during, &one.after]);
+    if expect.checks.contains(&CheckId::Q1) && bounds.all(Option::is_none) {
         problems.push(
             "expect.service_levels",
             "Q1 is among expect.checks; say what is demanded in before, during or after",
@@ -52,7 +52,10 @@ pub fn expect(section: &ExpectSection) -> Expect {
             .collect(),
         converge_ms_max: section.converge_ms_max.get().into(),
         recover_ms_max: section.recover_ms_max.get().into(),
-        service_levels: service_levels(&section.service_levels),
+        service_levels: section
+            .service_levels
+            .as_ref()
+            .map_or_else(ServiceLevels::default, service_levels),
         sell_out: section.sell_out,
     }
 }

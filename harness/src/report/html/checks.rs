@@ -41,10 +41,10 @@ fn witnesses(check: &CheckResult) -> Markup {
 }
 
 fn witness(one: &KeptWitness) -> Markup {
-    let (place, witness) = (format!("{:?}", one.place).to_lowercase(), &one.witness);
+    let witness = &one.witness;
     html! {
         div.witness {
-            p.subject { (place) ": " (witness.subject) }
+            p.subject { (one.place.name()) ": " (witness.subject) }
             ol { @for event in &witness.events { li { (event) } } }
         }
     }

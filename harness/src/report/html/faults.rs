@@ -27,7 +27,7 @@ fn levels(levels: &[Level]) -> Markup {
             tbody {
                 @for level in levels {
                     tr {
-                        td { (format!("{:?}", level.spell).to_lowercase()) }
+                        td { (level.spell.name()) }
                         td { (count(level.buys)) }
                         td { (percent(level.served_share)) }
                         td { (us(level.response_us_p50)) }
