@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::stock::scripts::RELEASE;
 
@@ -17,14 +17,6 @@ struct CancelKeepsUnits;
 
 impl Parts for CancelKeepsUnits {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RELEASE {
-            return text.into();
-        }
-        replace(
-            text,
-            "if state ~= 'reserved' then",
-            "if true then",
-        )
-        .into()
+        reworded(text, RELEASE, "if state ~= 'reserved' then", "if true then")
     }
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::sale::buy::Purchase;
 use crate::sale::order::OrderId;
@@ -20,15 +20,14 @@ struct ForgetsLimitOnRetry;
 
 impl Parts for ForgetsLimitOnRetry {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RESERVE {
-            return text.into();
-        }
-        replace(text, "if held_of[user] > 0 or (", "if (").into()
+        reworded(text, RESERVE, "if held_of[user] > 0 or (", "if (")
     }
 
     fn order_id(&self, purchase: &Purchase<'_>, _derived: OrderId) -> OrderId {
         static TRIES: AtomicU64 = AtomicU64::new(0);
-        let Purchase { sale, sku, user, .. } = purchase;
+        let Purchase {
+            sale, sku, user, ..
+        } = purchase;
         let request = TRIES.fetch_add(1, Ordering::Relaxed).to_string();
         OrderId::derive(sale, sku, user, &request)
     }

@@ -2,6 +2,7 @@
 //!
 //! A mutant is one file, which says what it breaks and replaces one of the [`Parts`], and its name in the list below.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -69,11 +70,15 @@ pub fn parts() -> &'static dyn Parts {
     CHOSEN.get().map_or(&Real, |mutant| mutant.parts)
 }
 
-/// A text with one place replaced. A mutant whose place is gone would be a normal service, so it must not start.
-fn replace(text: &'static str, place: &str, with: &str) -> String {
+/// `text`, with one place replaced if it is the one that a mutant words otherwise. A mutant whose place is gone would
+/// be a normal service, so it must not start.
+fn reworded(text: &'static str, which: &'static str, place: &str, with: &str) -> Cow<'static, str> {
+    if text != which {
+        return text.into();
+    }
     let places = text.matches(place).count();
     assert_eq!(places, 1, "the mutant's place `{place}` must be there once");
-    text.replacen(place, with, 1)
+    text.replacen(place, with, 1).into()
 }
 
 impl ValueEnum for Mutant {

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::store::DECREMENT_STOCK;
 
@@ -17,9 +17,11 @@ struct NoStockCondition;
 
 impl Parts for NoStockCondition {
     fn statement(&self, text: &'static str) -> Cow<'static, str> {
-        if text != DECREMENT_STOCK {
-            return text.into();
-        }
-        replace(text, "available >= ?", "(available >= ? OR TRUE)").into()
+        reworded(
+            text,
+            DECREMENT_STOCK,
+            "available >= ?",
+            "(available >= ? OR TRUE)",
+        )
     }
 }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::stock::scripts::RESERVE;
 
@@ -17,14 +17,11 @@ struct OneUnitTooMany;
 
 impl Parts for OneUnitTooMany {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RESERVE {
-            return text.into();
-        }
-        replace(
+        reworded(
             text,
+            RESERVE,
             "if available < quantity then",
             "if available < quantity - 1 then",
         )
-        .into()
     }
 }

@@ -16,7 +16,9 @@ struct OrderIdsCollide;
 
 impl Parts for OrderIdsCollide {
     fn order_id(&self, purchase: &Purchase<'_>, _derived: OrderId) -> OrderId {
-        let Purchase { sale, sku, user, .. } = purchase;
+        let Purchase {
+            sale, sku, user, ..
+        } = purchase;
         let last = user.len().saturating_sub(2);
         OrderId::derive(sale, sku, user.get(last..).unwrap_or_default(), "")
     }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::store::PAY;
 
@@ -17,9 +17,6 @@ struct PaysWhateverState;
 
 impl Parts for PaysWhateverState {
     fn statement(&self, text: &'static str) -> Cow<'static, str> {
-        if text != PAY {
-            return text.into();
-        }
-        replace(text, "AND state = 'created'", "").into()
+        reworded(text, PAY, "AND state = 'created'", "")
     }
 }

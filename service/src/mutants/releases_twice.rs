@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::stock::scripts::RELEASE;
 
@@ -17,14 +17,11 @@ struct ReleasesTwice;
 
 impl Parts for ReleasesTwice {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RELEASE {
-            return text.into();
-        }
-        replace(
+        reworded(
             text,
+            RELEASE,
             "'available', available + quantity)",
             "'available', available + 2 * quantity)",
         )
-        .into()
     }
 }

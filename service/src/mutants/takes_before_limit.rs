@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::stock::scripts::RESERVE;
 
@@ -17,14 +17,11 @@ struct TakesBeforeLimit;
 
 impl Parts for TakesBeforeLimit {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RESERVE {
-            return text.into();
-        }
-        replace(
+        reworded(
             text,
+            RESERVE,
             "then return 'limit_reached' end",
             "then\n    if available > 0 then available = available - quantity end\n    return 'limit_reached'\n  end",
         )
-        .into()
     }
 }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::{Mutant, replace};
+use super::{Mutant, reworded};
 use crate::parts::Parts;
 use crate::stock::scripts::RESERVE;
 
@@ -17,14 +17,11 @@ struct UndeclaredKeys;
 
 impl Parts for UndeclaredKeys {
     fn script(&self, text: &'static str) -> Cow<'static, str> {
-        if text != RESERVE {
-            return text.into();
-        }
-        replace(
+        reworded(
             text,
+            RESERVE,
             "local reply = { available }",
             "redis.call('GET', 'fs:limits')\nredis.call('GET', 'fs:blacklist')\nredis.call('GET', 'fs:whitelist')\nlocal reply = { available }",
         )
-        .into()
     }
 }
