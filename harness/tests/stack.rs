@@ -244,6 +244,26 @@ async fn the_way_past_the_proxy_is_seen(stack: &Stack) {
     honest.stop().await;
 }
 
+/// The child leaves its parent's group before it becomes `sleep`: from then on the end of the group spares it.
+async fn has_a_child_that_sleeps(parent: u32) {
+    let children = format!("/proc/{parent}/task/{parent}/children");
+    let sleeps = |pid: &str| {
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line == b"sleep\x00600\0")
+    };
+    let begun = Instant::now();
+    while !std::fs::read_to_string(&children)
+        .unwrap()
+        .split_whitespace()
+        .any(sleeps)
+    {
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{parent} has none"
+        );
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// The kinds and words of what is found.
 fn told(found: &[Leftover]) -> Vec<String> {
     found.iter().map(ToString::to_string).collect()
@@ -271,10 +291,9 @@ async fn what_is_left_is_named(stack: &Stack) -> u32 {
         .execute(&mut primary)
         .await
         .unwrap();
-    run_script(stack, "setsid sleep 600 & exec sleep 600")
-        .await
-        .stop()
-        .await;
+    let parent = run_script(stack, "setsid sleep 600 & exec sleep 600").await;
+    has_a_child_that_sleeps(parent.pid).await;
+    parent.stop().await;
     let found = stack.leftovers().await;
     let said = told(&found).join("\n");
     for part in [
