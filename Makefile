@@ -38,6 +38,7 @@ drills: build ## run every drill
 
 test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
 	@compose/install-toxiproxy.sh
+	@drills/targets/naive-shop/install.sh
 	@$(CARGO) test --release --workspace --no-fail-fast
 
 prove: build-mutants ## run every drill against its mutants: each must be caught

@@ -643,3 +643,109 @@ fn a_challenge_and_its_field_belong_together() {
     let plan = load_plan(&path, &choices()).unwrap();
     assert_eq!(plan.target.challenge_field.as_deref(), Some("token"));
 }
+
+/// The problems of the drill with the bundled target after some of its lines were left out.
+fn problems_without(lines: &[&str]) -> Vec<String> {
+    let (folder, path) = folder_with(&oversell());
+    let target = folder.path().join("targets/flashsale.toml");
+    let text = std::fs::read_to_string(&target).unwrap();
+    let kept = text
+        .lines()
+        .filter(|line| !lines.iter().any(|start| line.starts_with(start)));
+    std::fs::write(&target, kept.collect::<Vec<_>>().join("\n")).unwrap();
+    match load_plan(&path, &choices()) {
+        Err(FileError::Wrong { problems, .. }) => {
+            problems.0.iter().map(ToString::to_string).collect()
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => Vec::new(),
+    }
+}
+
+#[test]
+fn a_target_needs_neither_queue_nor_cache_nor_counters() {
+    let optional = [
+        "topic",
+        "consumer_group",
+        "cache_",
+        "settle_horizon_ms",
+        "metrics_path",
+        "[state.counters]",
+        "grants",
+        "unreplicated_grants",
+        "broken_promises",
+        "redelivered",
+        "negative_stock",
+        "rebuilds",
+    ];
+    assert_eq!(problems_without(&optional), Vec::<String>::new());
+    for (one, other) in [("topic", "consumer_group"), ("consumer_group", "topic")] {
+        let problems = problems_without(&[one]);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(other), "{problems:?}");
+    }
+    let problems = problems_without(&["metrics_path"]);
+    assert!(problems[0].contains("state.metrics_path"), "{problems:?}");
+}
+
+#[test]
+fn what_buyers_do_and_the_target_cannot_is_refused() {
+    let (folder, path) = folder_with(&oversell());
+    let target = folder.path().join("targets/flashsale.toml");
+    let text = std::fs::read_to_string(&target).unwrap();
+    let from = text.find("[requests.status]").unwrap();
+    let to = from + text[from..].find("# First rule").unwrap();
+    std::fs::write(&target, format!("{}{}", &text[..from], &text[to..])).unwrap();
+    let error = load_plan(&path, &choices()).unwrap_err().to_string();
+    for part in [
+        "population.status_share: target flashsale has no [requests.status]",
+        "journeys: target flashsale has no [requests.status]",
+        "population.pay_share: target flashsale has no [requests.pay]",
+        "population.race_share: target flashsale has no [requests.pay]",
+        "journeys.pay_share: target flashsale has no [requests.pay]",
+        "population.cancel_share: target flashsale has no [requests.cancel]",
+    ] {
+        assert!(error.contains(part), "{part} not in: {error}");
+    }
+}
+
+#[test]
+fn a_target_of_the_command_line_is_a_name_or_a_file() {
+    let path = drills().join("baseline/oversell.toml");
+    let with = |word: &str| Choices {
+        target: Some(word.to_owned()),
+        ..choices()
+    };
+    let file = drills().join("targets/naive-shop.toml");
+    for word in ["naive-shop", file.to_str().unwrap()] {
+        let plan = load_plan(&path, &with(word)).unwrap();
+        assert_eq!(plan.target.name, "naive-shop");
+        assert!(!plan.target.state.has_queue() && plan.target.state.has_cache());
+    }
+    let error = load_plan(&path, &with("no-such-shop"))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("no-such-shop.toml"), "{error}");
+}
+
+#[test]
+fn a_share_of_the_rates_is_on_top_of_short() {
+    let path = drills().join("baseline/oversell.toml");
+    let peak = |short, share: Option<&str>| {
+        let choices = Choices {
+            short,
+            rate_share: share.map(|text| text.parse().unwrap()),
+            ..choices()
+        };
+        let plan = load_plan(&path, &choices).unwrap();
+        plan.load.schedule.timetable().peak_per_s().round()
+    };
+    assert_eq!(
+        [
+            peak(false, None),
+            peak(false, Some("0.1")),
+            peak(true, Some("0.5"))
+        ],
+        [10_000.0, 1_000.0, 2_000.0]
+    );
+}

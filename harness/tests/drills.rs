@@ -448,3 +448,36 @@ fn a_server_that_dies_during_start_exits_69_with_the_end_of_its_log() {
     );
     assert_eq!(servers_left(), Vec::<String>::new());
 }
+
+/// A shop that the harness knows by its target file alone.
+fn naive_shop(results: &Path, repaired: &str) -> (Option<i32>, Value) {
+    let words = "drill run baseline/oversell --target naive-shop --rate-share 0.04";
+    let args: Vec<&str> = words.split(' ').collect();
+    let mut command = flashdrill(results, &args);
+    let output = command.env("SHOP_REPAIRED", repaired).output().unwrap();
+    let made = runs(results)
+        .pop()
+        .unwrap_or_else(|| panic!("{}", text(&output)));
+    (output.status.code(), verdict_of(&made))
+}
+
+#[test]
+fn a_naive_shop_is_caught_with_a_witness_and_the_repaired_one_passes() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let (code, verdict) = naive_shop(results.path(), "");
+    assert_eq!(code, Some(1), "{verdict:#}");
+    for (id, what) in [
+        ("S1", "live orders hold"),
+        ("S2", "the first promise beyond the stock"),
+        ("S4", "buys 1 of"),
+    ] {
+        let mut checks = verdict["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["id"] == id).unwrap();
+        assert_eq!(check["verdict"], "fail", "{check:#}");
+        let witnesses = check["witnesses"].to_string();
+        assert!(witnesses.contains(what), "{what} not in {witnesses}");
+    }
+    let (code, verdict) = naive_shop(results.path(), "1");
+    assert_eq!(code, Some(0), "{verdict:#}");
+}

@@ -89,7 +89,7 @@ fn judge_start(case: &Case<'_>, finding: &mut Finding) {
 
 /// The cache offered the planned stock and nobody held any.
 fn was_warm(case: &Case<'_>, sku: &Sku) -> bool {
-    if case.evidence.plan.target.state.cache_available.is_empty() {
+    if !case.evidence.plan.target.state.has_cache() {
         return true;
     }
     let row = case

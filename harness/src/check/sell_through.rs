@@ -111,7 +111,7 @@ fn was_cut_short(case: &Case<'_>) -> bool {
 
 /// Units the cache would sell, of those unsold; all of them where the target has no cache.
 fn buyable(case: &Case<'_>, sku: &Sku, unsold: i64) -> i64 {
-    if case.evidence.plan.target.state.cache_available.is_empty() {
+    if !case.evidence.plan.target.state.has_cache() {
         return unsold;
     }
     let row = case.end().cache.iter().find(|row| row.sku == sku.id);

@@ -11,6 +11,7 @@ use crate::check::Verdict;
 use crate::drill::fit::Fit;
 use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
+use crate::drill::range::Share;
 use crate::drill::resolve::{Choices, load_plan};
 use crate::drill::{catalogue, run};
 
@@ -45,6 +46,12 @@ pub struct RunArgs {
     /// Root of every random stream; overrides the file's seed.
     #[arg(long)]
     seed: Option<u64>,
+    /// Offer this share of the drills' rates, for a service that is smaller than they were written for.
+    #[arg(long, value_name = "0..1")]
+    rate_share: Option<Share>,
+    /// Run them against this target instead: a name in drills/targets, or the path of a target file.
+    #[arg(long)]
+    target: Option<String>,
     /// Start the service's broken variant of this name (see `flashdrill prove`).
     #[arg(long)]
     mutant: Option<String>,
@@ -96,6 +103,8 @@ fn plans(args: &RunArgs) -> Result<Vec<Plan>, Exit> {
         let choices = Choices {
             seed: args.seed,
             short: args.short,
+            rate_share: args.rate_share,
+            target: args.target.clone(),
             run: run_name(&drill_word(file)),
         };
         match load_plan(file, &choices) {

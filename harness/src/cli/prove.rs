@@ -25,6 +25,9 @@ pub struct Args {
     /// Shrink rate and duration by each drill's [short] section.
     #[arg(long)]
     short: bool,
+    /// Prove them on this target instead: a name in drills/targets, or the path of a target file.
+    #[arg(long)]
+    target: Option<String>,
     /// Root of every random stream.
     #[arg(long)]
     seed: Option<u64>,
@@ -82,6 +85,7 @@ fn jobs(args: &Args) -> Result<Vec<Job>, Exit> {
     let order = Order {
         mutants: args.mutants.clone(),
         short: args.short,
+        target: args.target.clone(),
         seed: args.seed,
     };
     prove::jobs(&files, &order).map_err(|error| Exit::usage(&error))

@@ -26,6 +26,15 @@ impl Share {
     }
 }
 
+impl std::str::FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+        Self::new(value).map_err(|OutOfRange(why)| why)
+    }
+}
+
 /// Requests per second: 0 to a million.
 #[derive(Debug, Clone, Copy, PartialEq, Deserr)]
 #[deserr(try_from(f64) = Rate::new -> OutOfRange)]

@@ -206,6 +206,9 @@ where
 async fn backlog(stack: &Stack, plan: &Plan, prepared: &Prepared) -> Result<u64, String> {
     let filled = |template: &str| fill(template, &prepared.variables).map_err(|e| e.to_string());
     let state = &plan.target.state;
+    if !state.has_queue() {
+        return Ok(0); // Where there is no queue, nothing waits in it.
+    }
     let (topic, group) = (filled(&state.topic)?, filled(&state.consumer_group)?);
     stack
         .rocketmq

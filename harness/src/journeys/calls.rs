@@ -77,13 +77,14 @@ impl Calls {
     }
 
     fn template(&self, step: Step) -> Option<&RequestTemplate> {
-        match step {
-            Step::Challenge => self.requests.challenge.as_ref(),
-            Step::Buy => Some(&self.requests.buy),
-            Step::Poll => Some(&self.requests.status),
-            Step::Pay => Some(&self.requests.pay),
-            Step::Cancel => Some(&self.requests.cancel),
-        }
+        let template = match step {
+            Step::Challenge => self.requests.challenge.as_ref()?,
+            Step::Buy => &self.requests.buy,
+            Step::Poll => &self.requests.status,
+            Step::Pay => &self.requests.pay,
+            Step::Cancel => &self.requests.cancel,
+        };
+        (!template.is_absent()).then_some(template)
     }
 
     /// The request of a step.

@@ -49,7 +49,7 @@ pub struct Difference {
 /// sale would take it.
 pub fn differences(plan: &Plan, state: &StoreState) -> Vec<Difference> {
     let mut out = Vec::new();
-    let has_cache = !plan.target.state.cache_available.is_empty();
+    let has_cache = plan.target.state.has_cache();
     for sku in &plan.sale.skus {
         let live = live_by_user(&state.orders, &sku.id);
         let Some(stock) = state.stock.iter().find(|row| row.sku == sku.id) else {

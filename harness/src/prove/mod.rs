@@ -26,6 +26,8 @@ pub struct Order {
     /// Only these mutants; empty means all.
     pub mutants: Vec<String>,
     pub short: bool,
+    /// Instead of the drills' own.
+    pub target: Option<String>,
     pub seed: Option<u64>,
 }
 
@@ -62,7 +64,8 @@ pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
         let choices = Choices {
             seed: order.seed,
             short: order.short,
-            run: String::new(),
+            target: order.target.clone(),
+            ..Choices::default()
         };
         let plan = load_plan(file, &choices)?;
         let wanted =

@@ -121,13 +121,23 @@ pub struct RequestTemplate {
     pub body: String,
 }
 
-/// The calls of a buyer.
+impl RequestTemplate {
+    /// The target has no such request: nothing of it is written.
+    pub fn is_absent(&self) -> bool {
+        self.method.is_empty() && self.path.is_empty()
+    }
+}
+
+/// The calls of a buyer. A drill whose buyers make one that the target lacks is refused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct Requests {
     pub buy: RequestTemplate,
+    #[deserr(default)]
     pub status: RequestTemplate,
+    #[deserr(default)]
     pub pay: RequestTemplate,
+    #[deserr(default)]
     pub cancel: RequestTemplate,
     /// What a journey asks before it buys; None: it buys at once. The open-loop load never asks it.
     #[serde(default)]
@@ -190,18 +200,24 @@ pub struct StateQueries {
     #[serde(default)]
     #[deserr(default)]
     pub stock_lock: String,
-    /// Redis, per SKU: integer, units the cache would still sell.
+    /// Redis, per SKU: integer, units the cache would still sell. Empty: the target sells by its store alone.
+    #[deserr(default)]
     pub cache_available: Vec<String>,
-    /// Redis, per SKU: flat field/value list, user -> units held.
+    /// Redis, per SKU: flat field/value list, user -> units held. Empty: the cache does not know who holds what.
+    #[deserr(default)]
     pub cache_held: Vec<String>,
     /// Redis, per SKU: adds `{delta}` units to the cache's stock (fault `cache_stock_raise`).
+    #[deserr(default)]
     pub cache_add: Vec<String>,
-    /// Consumer group whose lag on the broker must be zero at rest.
+    /// Consumer group whose lag on the broker must be zero at rest. Empty: there is no queue.
+    #[deserr(default)]
     pub consumer_group: String,
     /// Topic of that group.
+    #[deserr(default)]
     pub topic: String,
     /// Longest time after which something may still come back by itself (a half message that the
     /// broker checks back): rest must last beyond it.
+    #[deserr(default)]
     pub settle_horizon_ms: u64,
     /// State names of the orders query.
     pub order_states: BTreeMap<String, crate::history::final_state::OrderState>,
@@ -214,7 +230,20 @@ pub struct StateQueries {
     #[deserr(default)]
     pub paid_can_be_cancelled: bool,
     /// Prometheus path of the service, and counters worth keeping: name in the report -> metric.
+    #[deserr(default)]
     pub metrics_path: String,
     #[deserr(default)]
     pub counters: BTreeMap<String, String>,
+}
+
+impl StateQueries {
+    /// Orders go through a queue before they are in the store.
+    pub fn has_queue(&self) -> bool {
+        !self.topic.is_empty()
+    }
+
+    /// Units are sold by a cache before they are in the store.
+    pub fn has_cache(&self) -> bool {
+        !self.cache_available.is_empty()
+    }
 }

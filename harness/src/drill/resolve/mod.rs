@@ -10,15 +10,17 @@ mod sale;
 mod service;
 mod shape;
 mod short;
+mod target;
 mod trace;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::short::Shrink;
 use self::trace::Traces;
 use super::file::{DrillFile, FileError, ShortSection, read_toml};
 use super::plan::Plan;
 use super::problems::Problems;
+use super::range::Share;
 use crate::target::Target;
 
 /// What the command line adds to a drill file.
@@ -28,6 +30,10 @@ pub struct Choices {
     pub seed: Option<u64>,
     /// Shrinks the drill by its `[short]` section.
     pub short: bool,
+    /// All rates are multiplied by this; None: 1.
+    pub rate_share: Option<Share>,
+    /// Overrides the file's target: a name in `targets/`, or the path of a target file.
+    pub target: Option<String>,
     /// Unique name of the run; the sale is named after it.
     pub run: String,
 }
@@ -44,8 +50,8 @@ pub fn load_plan(path: &Path, choices: &Choices) -> Result<Plan, FileError> {
     })?;
     let file = DrillFile::from_map(map, &mut problems);
     let target = file.about.as_ref().and_then(|about| {
-        let place = target_path(path, &about.target);
-        crate::target::file::load(&place)
+        let word = choices.target.as_ref().unwrap_or(&about.target);
+        target::load(path, word)
             .map_err(|error| problems.push("target", error.to_string()))
             .ok()
     });
@@ -81,18 +87,6 @@ fn drill_name(path: &Path) -> String {
     }
 }
 
-/// Targets stand in the `targets` folder beside the drill's or one level up.
-fn target_path(drill: &Path, name: &str) -> PathBuf {
-    let file = format!("targets/{name}.toml");
-    let folder = drill.parent().unwrap_or(Path::new("."));
-    let beside = folder.join(&file);
-    if beside.exists() {
-        beside
-    } else {
-        folder.join("..").join(file)
-    }
-}
-
 fn resolve(
     drill: &str,
     file: DrillFile,
@@ -106,6 +100,9 @@ fn resolve(
         (true, None) => Shrink::by(&ShortSection::default()),
         (false, _) => Shrink::not_at_all(),
     };
+    let shrink = choices
+        .rate_share
+        .map_or(shrink, |share| shrink.at_rate(share));
     cross_check(&file, target.as_ref(), traces, shrink, problems);
     if !problems.0.is_empty() {
         return None;
@@ -156,6 +153,9 @@ fn cross_check(
         population::check(population, problems);
     }
     journeys::check(file, target, traces, problems);
+    if let Some(target) = target {
+        target::check(file, target, problems);
+    }
     faults::check(file, traces, problems);
     compose::check(file, traces, shrink, problems);
     expect::check(file, problems);

@@ -25,6 +25,14 @@ impl Shrink {
         }
     }
 
+    /// At this share of the rates that are left.
+    pub fn at_rate(self, share: Share) -> Self {
+        Self {
+            rate_share: self.rate_share * share.get(),
+            ..self
+        }
+    }
+
     pub fn rate(self, rate: Rate) -> f64 {
         rate.get() * self.rate_share
     }
