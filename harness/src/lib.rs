@@ -7,6 +7,7 @@ pub mod check;
 pub mod cli;
 pub mod drill;
 pub mod environment;
+pub mod explore;
 pub mod faults;
 mod figures;
 pub mod history;

@@ -6,6 +6,7 @@ pub mod clean;
 mod drill;
 pub mod endpoints;
 mod exit;
+mod explore;
 mod fault;
 mod history;
 mod left_behind;
@@ -57,6 +58,8 @@ enum Command {
     Load(Box<load::Args>),
     /// Run drills against the broken variants of the service that they must catch.
     Prove(prove::Args),
+    /// Run random drills of one seed for a while; replay and shrink what fails.
+    Explore(explore::Args),
     /// Bring up the stack, print its addresses, keep it until Ctrl-C.
     Up {
         /// Folder that keeps the servers' logs.
@@ -122,6 +125,7 @@ async fn dispatch(command: Command) -> Exit {
         Command::History(args) => history::run(&args),
         Command::Load(args) => load::run(*args).await,
         Command::Prove(args) => prove::run(args).await,
+        Command::Explore(args) => explore::run(args).await,
         Command::Up {
             logs,
             write_endpoints,

@@ -1,7 +1,7 @@
 //! Faults put together: which of a list take place, and when, as a pure function of the seed.
 
 use super::PlannedFault;
-use crate::load::random::{below, draw, stream};
+use crate::load::random::{Dice, below, draw, stream};
 
 /// How a list of faults becomes a plan. Lengths are in ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Composition {
 impl Composition {
     pub fn compose(&self, faults: &[PlannedFault], seed: u64) -> Vec<PlannedFault> {
         let round = |round: u64| {
-            let mut dice = Dice::new(seed, round);
+            let mut dice = Dice::new(draw(stream(seed, "faults"), round));
             let mut planned = self.round(faults, &mut dice);
             for fault in &mut planned {
                 fault.at_ms += round * self.period_ms(faults);
@@ -121,33 +121,6 @@ fn begin_ms(faults: &[PlannedFault]) -> u64 {
 fn longest_ms(faults: &[PlannedFault]) -> u64 {
     let lengths = faults.iter().filter_map(|fault| fault.for_ms);
     lengths.max().unwrap_or_default()
-}
-
-/// The random stream of one round.
-struct Dice {
-    stream: u64,
-    rolled: u64,
-}
-
-impl Dice {
-    fn new(seed: u64, round: u64) -> Self {
-        let stream = draw(stream(seed, "faults"), round);
-        Self { stream, rolled: 0 }
-    }
-
-    fn roll(&mut self) -> u64 {
-        self.rolled += 1;
-        draw(self.stream, self.rolled)
-    }
-
-    /// The numbers below `count` in a random order (Fisher-Yates).
-    fn shuffled(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            order.swap(last, below(self.roll(), last as u64 + 1) as usize);
-        }
-        order
-    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ fn resolve(
 }
 
 /// A seed nobody chose; it is saved in the plan and printed.
-fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     let now = jiff::Timestamp::now().as_nanosecond();
     xxhash_rust::xxh3::xxh3_64(&now.to_le_bytes())
 }
