@@ -72,7 +72,8 @@ fn schedule(dice: &mut Dice) -> Schedule {
 }
 
 fn phase(dice: &mut Dice) -> Phase {
-    let rate_per_s = |dice: &mut Dice| dice.within(2..=25) as f64 * 100.0;
+    // Rates that a service of one processor serves, faults and all: what is explored is not how much it holds.
+    let rate_per_s = |dice: &mut Dice| dice.within(1..=8) as f64 * 100.0;
     let duration_ms = dice.within(4..=9) * 1_000;
     let (name, shape) = match dice.within(0..=2) {
         0 => (
@@ -94,9 +95,9 @@ fn phase(dice: &mut Dice) -> Phase {
             "spike",
             Shape::Spike {
                 base_per_s: rate_per_s(dice),
-                peak_per_s: rate_per_s(dice) + 2_000.0,
+                peak_per_s: rate_per_s(dice) + 800.0,
                 peak_at_ms: dice.within(0..=duration_ms / 2),
-                peak_ms: dice.within(200..=1_500),
+                peak_ms: dice.within(200..=1_200),
                 duration_ms,
             },
         ),
