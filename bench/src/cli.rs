@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use serde::Serialize;
 
 use crate::bars::{Bar, bars};
+use crate::check;
 use crate::machine::Machine;
 use crate::measure::{Settings, compare};
-use crate::proxy::{self, ProxyComparison};
+use crate::proxy;
 use crate::result::Comparison;
 use crate::server::{Server, Setup};
 use crate::{plot, table};
@@ -50,6 +52,15 @@ enum Command {
         #[arg(long, default_value = "results/bench")]
         out: PathBuf,
     },
+    /// Time `flashdrill check` of six million attempts, and see whether its memory grows with refusals. Three minutes.
+    Check {
+        /// One minute: a tenth of the attempts.
+        #[arg(long)]
+        short: bool,
+        /// Folder for `check.md` and `check.json`.
+        #[arg(long, default_value = "results/bench")]
+        out: PathBuf,
+    },
     /// Run the measured server alone until a line comes on standard input, to try a tool by hand.
     Serve {
         /// Freeze as in the measurement of the truth.
@@ -64,6 +75,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => match cli.command {
             Command::Run { short, out } => run(short, &out),
             Command::Proxy { short, out } => run_proxies(short, &out),
+            Command::Check { short, out } => run_checks(short, &out),
             Command::Serve { freeze } => serve(freeze).map_or_else(
                 |error| failed(UNAVAILABLE, &format!("cannot serve: {error}")),
                 |()| ExitCode::SUCCESS,
@@ -121,9 +133,35 @@ fn run_proxies(short: bool, out: &Path) -> ExitCode {
     };
     let page = proxy::markdown(&comparison);
     println!("{page}");
-    match save_proxies(out, &comparison, &page) {
+    saved(out, "proxy", &comparison, &page)
+}
+
+fn run_checks(short: bool, out: &Path) -> ExitCode {
+    let settings = if short {
+        check::Settings::SHORT
+    } else {
+        check::Settings::FULL
+    };
+    let checks = match check::measure(settings) {
+        Ok(checks) => checks,
+        Err(error) => return failed(UNAVAILABLE, &format!("cannot measure checks: {error}")),
+    };
+    let page = check::markdown(&checks);
+    println!("{page}");
+    saved(out, "check", &checks, &page)
+}
+
+/// Writes `<name>.md` and `<name>.json`.
+fn saved(out: &Path, name: &str, figures: &impl Serialize, page: &str) -> ExitCode {
+    let save = || -> io::Result<()> {
+        fs::create_dir_all(out)?;
+        let json = serde_json::to_string_pretty(figures)?;
+        fs::write(out.join(format!("{name}.json")), json + "\n")?;
+        fs::write(out.join(format!("{name}.md")), page)
+    };
+    match save() {
         Ok(()) => {
-            println!("bench: {0}/proxy.md {0}/proxy.json", out.display());
+            println!("bench: {0}/{name}.md {0}/{name}.json", out.display());
             ExitCode::SUCCESS
         }
         Err(error) => failed(
@@ -131,13 +169,6 @@ fn run_proxies(short: bool, out: &Path) -> ExitCode {
             &format!("cannot save to {}: {error}", out.display()),
         ),
     }
-}
-
-fn save_proxies(out: &Path, comparison: &ProxyComparison, page: &str) -> io::Result<()> {
-    fs::create_dir_all(out)?;
-    let json = serde_json::to_string_pretty(comparison)?;
-    fs::write(out.join("proxy.json"), json + "\n")?;
-    fs::write(out.join("proxy.md"), page)
 }
 
 #[derive(serde::Serialize)]

@@ -4,6 +4,7 @@
 //! kernel, never from a tool: requests are counted where they are answered, CPU where it is accounted.
 
 mod bars;
+pub mod check;
 pub mod cli;
 mod machine;
 mod measure;

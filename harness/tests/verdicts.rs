@@ -1,0 +1,114 @@
+//! A run that was no valid test is never green, and a proof that does not hold is red; on real servers.
+//!
+//! Needs the service's binaries beside `flashdrill`: `make test` builds them first.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
+
+mod command;
+
+use std::path::Path;
+
+use command::*;
+
+/// Runs a drill of the quiet sale after a change of it and of the target; returns exit code and first reason.
+fn quiet(
+    drill: impl Fn(String) -> String,
+    target: impl Fn(String) -> String,
+) -> (Option<i32>, String) {
+    let _stack = one_at_a_time();
+    let folder = drills_with_target(target);
+    let file = folder.path().join("quiet.toml");
+    std::fs::write(&file, drill(QUIET.to_owned())).unwrap();
+    let output = run(folder.path(), &["drill", "run", file.to_str().unwrap()]);
+    let made = runs(folder.path())
+        .pop()
+        .unwrap_or_else(|| panic!("{}", text(&output)));
+    let why = verdict_of(&made)["reasons"].to_string();
+    (output.status.code(), why)
+}
+
+fn same(text: String) -> String {
+    text
+}
+
+/// The text with one place changed.
+fn changed(text: &str, place: &str, with: &str) -> String {
+    assert!(text.contains(place), "{place} not in: {text}");
+    text.replace(place, with)
+}
+
+fn assert_no_test((code, why): (Option<i32>, String), because: &str) {
+    assert_eq!(code, Some(2), "{why}");
+    assert!(why.contains("P1:") && why.contains(because), "{why}");
+}
+
+#[test]
+fn a_run_without_a_request_is_no_test() {
+    let nobody = |drill: String| changed(&drill, "rate_per_s = 50", "rate_per_s = 0");
+    assert_no_test(quiet(nobody, same), "the history is empty");
+}
+
+#[test]
+fn a_run_whose_load_never_reached_the_rate_is_no_test() {
+    let crowd = |drill: String| {
+        let many = changed(&drill, "rate_per_s = 50", "rate_per_s = 20000");
+        changed(&many, "connections = 8", "connections = 1")
+    };
+    assert_no_test(quiet(crowd, same), "of the requests were sent, 99 % needed");
+}
+
+#[test]
+fn a_run_whose_fault_never_bit_is_no_test() {
+    // The service does not use its replica.
+    let idle = "[[faults]]\nkind = \"link_stall\"\nat_ms = 500\nfor_ms = 500\nlinks = [\"service-0-replica\"]\n[expect]";
+    let drill = |drill: String| changed(&drill, "[expect]", idle);
+    assert_no_test(
+        quiet(drill, same),
+        "link_stall: no evidence that the fault bit",
+    );
+}
+
+#[test]
+fn a_run_whose_final_read_failed_is_no_test() {
+    // The first order that there is cannot be read.
+    let target = |target: String| changed(&target, "created = \"created\"\n", "");
+    assert_no_test(quiet(same, target), "the final reading is incomplete");
+}
+
+#[test]
+fn a_mutant_whose_drill_was_weakened_is_told_to_survive() {
+    let _stack = one_at_a_time();
+    let folder = drills_with_target(same);
+    let weak = changed(QUIET, "checks = [\"S1\"]", "checks = [\"S5\"]");
+    let mutant = "\n[[mutants]]\nname = \"one-unit-too-many\"\ncheck = \"S5\"\n";
+    let file = folder.path().join("weak.toml");
+    std::fs::write(&file, weak + mutant).unwrap();
+    let output = run(folder.path(), &["prove", file.to_str().unwrap()]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("| one-unit-too-many | S5 | SURVIVED |"),
+        "{said}"
+    );
+}
+
+/// What exploring a broken service finds is saved as a drill file that finds it again.
+#[test]
+fn exploring_finds_a_broken_service_replays_it_and_makes_it_smaller() {
+    let _stack = one_at_a_time();
+    let results = tempfile::tempdir().unwrap();
+    let words = "explore --seed 5 --minutes 1 --mutant drops-tail --replays 1 --shrink-runs 2";
+    let output = run(results.path(), &words.split(' ').collect::<Vec<_>>());
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let found = std::fs::read(results.path().join("explore-5/explore.json")).unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&found).unwrap();
+    let failure = &found["failures"][0];
+    assert!(failure["checks"].to_string().contains("L1"), "{found:#}");
+    assert_eq!(failure["replays"], 1, "{found:#}");
+    let file = failure["file"].as_str().unwrap();
+    assert!(Path::new(file).exists() && said.contains(file), "{said}");
+    let again = ["drill", "run", file, "--mutant", "drops-tail"];
+    let again = run(results.path(), &again);
+    assert_eq!(again.status.code(), Some(1), "{}", text(&again));
+}
