@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::admission_oversell::AdmissionOversell;
+use super::allowance::{Allowance, Loss, losses};
 use super::case::{Case, Checker};
 use super::clean_room::CleanRoom;
 use super::conservation::Conservation;
@@ -32,7 +33,7 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 17] = [
+const CHECKERS: [&dyn Checker; 18] = [
     &Preconditions,
     &CleanRoom,
     &OrderOversell,
@@ -48,6 +49,7 @@ const CHECKERS: [&dyn Checker; 17] = [
     &Conservation,
     &SellThrough,
     &Recovered,
+    &Allowance,
     &ServiceLevels,
     &Steady,
 ];
@@ -95,7 +97,7 @@ fn judge_with<E: Display>(
                 panic_text(&*panic)
             );
             let results = chosen.iter().map(|one| unanswered(*one, &text)).collect();
-            conclude(evidence, results, Tally::default(), Vec::new(), Vec::new())
+            conclude(evidence, results, Figures::default())
         }
     }
 }
@@ -123,13 +125,14 @@ fn try_case(chosen: &[&dyn Checker], evidence: &Evidence, purchases: Purchases) 
     };
     let results = chosen.iter().map(|one| ask(*one, &case)).collect();
     let tally = catch_unwind(AssertUnwindSafe(|| Tally::new(&case))).unwrap_or_default();
-    conclude(
-        evidence,
-        results,
+    let losses = catch_unwind(AssertUnwindSafe(|| losses(&case))).unwrap_or_default();
+    let figures = Figures {
         tally,
-        case.purchases.outages.recoveries(),
-        case.purchases.levels.all(),
-    )
+        recoveries: case.purchases.outages.recoveries(),
+        levels: case.purchases.levels.all(),
+        losses,
+    };
+    conclude(evidence, results, figures)
 }
 
 /// One checker's answer; a checker that panics answers nothing, and never takes the others along.
@@ -155,14 +158,17 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "panic".to_owned())
 }
 
-/// Joins the answers. Expecting no check at all, or one that nobody answered, is never a pass.
-fn conclude(
-    evidence: &Evidence,
-    checks: Vec<CheckResult>,
+/// What is told beside the answers.
+#[derive(Default)]
+struct Figures {
     tally: Tally,
     recoveries: Vec<Recovery>,
     levels: Vec<Level>,
-) -> Judgement {
+    losses: Vec<Loss>,
+}
+
+/// Joins the answers. Expecting no check at all, or one that nobody answered, is never a pass.
+fn conclude(evidence: &Evidence, checks: Vec<CheckResult>, figures: Figures) -> Judgement {
     let mut reasons = Vec::new();
     let mut verdict = checks
         .iter()
@@ -184,15 +190,15 @@ fn conclude(
     if !reasons.is_empty() {
         verdict = verdict.max(Verdict::Inconclusive);
     }
-    let recovery_ms = longest(&recoveries);
     Judgement {
         verdict,
         reasons,
         checks,
-        tally,
-        recoveries,
-        levels,
-        recovery_ms,
+        recovery_ms: longest(&figures.recoveries),
+        tally: figures.tally,
+        recoveries: figures.recoveries,
+        levels: figures.levels,
+        losses: figures.losses,
     }
 }
 

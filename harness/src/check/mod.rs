@@ -7,6 +7,7 @@
 //! evidence cannot decide is a doubt, and a doubt makes the answer inconclusive.
 
 mod admission_oversell;
+mod allowance;
 mod answers;
 mod case;
 mod claims;
@@ -47,6 +48,8 @@ mod tiny_history;
 #[cfg(test)]
 pub(crate) use tiny_history::{journeys as tiny_journeys, plan as tiny_plan};
 
+use std::collections::BTreeMap;
+
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +63,7 @@ use crate::journeys::JourneySummary;
 use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
 
+pub use allowance::{Layer, Loss};
 pub use judge::{judge, judge_readings};
 pub use levels::Level;
 pub use recovery::Recovery;
@@ -102,6 +106,8 @@ pub enum CheckId {
     L4,
     /// Recovery after each fault.
     L5,
+    /// Losses within what is allowed.
+    L6,
     /// Service levels.
     Q1,
     /// Steady state after the faults.
@@ -179,6 +185,8 @@ pub struct Evidence {
     pub last_call: Option<LastCall>,
     pub faults: Vec<FaultEvent>,
     pub stores: FinalState,
+    /// What decides which losses are allowed: `server setting` to value, as it was when the stack came up.
+    pub guarantees: BTreeMap<String, String>,
     /// Names of `Operation::reason`.
     pub reasons: Vec<String>,
     /// What of the evidence is damaged or missing, and why: never a pass.
@@ -202,6 +210,8 @@ pub struct Judgement {
     pub recoveries: Vec<Recovery>,
     /// Before, during and after the faults.
     pub levels: Vec<Level>,
+    /// What each layer lost and may have lost.
+    pub losses: Vec<Loss>,
     /// The longest recovery; None: no fault, or the service had not recovered when the load ended.
     pub recovery_ms: Option<u64>,
 }

@@ -61,6 +61,12 @@ impl Tiny {
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
             samples: vec![Sample::default()],
+            guarantees: [
+                ("mysql innodb_flush_log_at_trx_commit", "1"),
+                ("redis-0 cluster-node-timeout", "1000"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
             clean_room: CleanRoom::default(),
         };
         Self {

@@ -48,6 +48,8 @@ impl RunFolder {
     pub const FAULTS: &str = "faults.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";
+    /// Settings that decide which losses are allowed.
+    pub const GUARANTEES: &str = "guarantees.json";
     pub const VERDICT: &str = "verdict.json";
     /// What the run left behind.
     pub const CLEAN_ROOM: &str = "clean_room.json";

@@ -99,6 +99,7 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         load: part(&folder, RunFolder::LOAD, &mut missing),
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
         stores: part(&folder, RunFolder::STORES, &mut missing),
+        guarantees: part(&folder, RunFolder::GUARANTEES, &mut missing),
         clean_room: part(&folder, RunFolder::CLEAN_ROOM, &mut missing),
         plan,
         reasons: Vec::new(),

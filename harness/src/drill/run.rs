@@ -111,6 +111,7 @@ async fn carry_out(
 ) -> Result<(), RunError> {
     stack.reset().await?;
     folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
+    folder.save(RunFolder::GUARANTEES, &stack.guarantees())?;
     let prepared = prepare::start_services(stack, plan, mutant, &bench.bin_dir, folder).await?;
     let collected = collect(stack, plan, &prepared, bench, folder).await;
     prepared.stop().await;

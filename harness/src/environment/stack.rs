@@ -252,6 +252,11 @@ impl Stack {
         &self.settings
     }
 
+    /// Those of the servers' settings that decide which losses are allowed, as they were when the stack came up.
+    pub fn guarantees(&self) -> Settings {
+        clean_room::guarantees(&self.settings)
+    }
+
     /// Primary and replica.
     pub fn mysqls(&self) -> impl Iterator<Item = &Mysql> {
         let replica = self.mysql_replica.as_ref();

@@ -9,7 +9,7 @@ use crate::load::random::{Dice, draw, stream};
 use crate::load::schedule::{ArrivalProcess, Phase, Schedule, Shape};
 
 /// What must hold whatever is broken. How much can be sold meanwhile depends on the machine, so L4 is not asked.
-const CHECKS: [CheckId; 10] = [
+const CHECKS: [CheckId; 11] = [
     CheckId::S1,
     CheckId::S2,
     CheckId::S3,
@@ -20,6 +20,7 @@ const CHECKS: [CheckId; 10] = [
     CheckId::L1,
     CheckId::L2,
     CheckId::L3,
+    CheckId::L6,
 ];
 
 /// Generator, service and servers share the machine; response times are counted from the intended start.

@@ -39,7 +39,7 @@ impl Links {
         Ok(Self(patterns))
     }
 
-    pub(super) fn patterns(&self) -> &[String] {
+    pub fn patterns(&self) -> &[String] {
         &self.0
     }
 

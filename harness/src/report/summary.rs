@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{ReportInput, word};
-use crate::check::{Level, Verdict};
+use crate::check::{Level, Loss, Verdict};
 use crate::faults::FaultEvent;
 use crate::figures::{count, ms, percent, rate, us, words};
 use crate::journeys::JourneySummary;
@@ -40,6 +40,7 @@ pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
     if !input.evidence.faults.is_empty() {
         lines.push(line("levels", &levels(&input.judgement.levels)));
     }
+    lines.push(line("losses", &losses(&input.judgement.losses)));
     lines.push(line("checks", &checks(input)));
     lines.extend(
         input
@@ -155,6 +156,14 @@ fn fault(event: &FaultEvent) -> String {
 }
 
 /// How buyers were served before, during and after the faults.
+fn losses(losses: &[Loss]) -> String {
+    let one = |loss: &Loss| {
+        let [seen, allowed] = [loss.seen, loss.allowed].map(count);
+        format!("{} {seen} of at most {allowed}", loss.layer.name())
+    };
+    losses.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 fn levels(levels: &[Level]) -> String {
     let one = |level: &Level| {
         let (served, p99) = (percent(level.served_share), us(level.response_us_p99));

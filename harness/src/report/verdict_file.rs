@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ReportInput;
-use crate::check::{CheckResult, Level, Recovery, Tally, Verdict};
+use crate::check::{CheckResult, Level, Loss, Recovery, Tally, Verdict};
 use crate::faults::FaultEvent;
 use crate::journeys::JourneySummary;
 use crate::load::spec::Fitted;
@@ -37,6 +37,9 @@ pub struct VerdictFile {
     /// Service before, during and after the faults.
     #[serde(default)]
     pub levels: Vec<Level>,
+    /// What each layer lost, and what it was allowed to lose.
+    #[serde(default)]
+    pub losses: Vec<Loss>,
     /// End of load and faults to the stores at rest; null: never.
     pub converged_ms: Option<u64>,
     pub sale: Tally,
@@ -83,6 +86,7 @@ impl VerdictFile {
             recovery_ms: judgement.recovery_ms,
             recoveries: judgement.recoveries.clone(),
             levels: judgement.levels.clone(),
+            losses: judgement.losses.clone(),
             converged_ms: evidence.stores.converged_ms,
             sale: judgement.tally.clone(),
             environment: input.environment.clone(),

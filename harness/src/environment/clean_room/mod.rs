@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use settings::{Settings, read as read_settings};
+pub(super) use settings::{Settings, guarantees, read as read_settings};
 
 use super::engine;
 use super::owner::Owner;

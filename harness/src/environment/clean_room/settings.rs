@@ -7,6 +7,7 @@ use std::time::Duration;
 use redis::cmd;
 
 use super::super::error::EnvironmentError;
+use super::super::links::ROCKETMQ_BROKER;
 use super::super::stack::Stack;
 use super::{Leftover, LeftoverKind};
 
@@ -37,7 +38,36 @@ pub(crate) async fn read(stack: &Stack) -> Result<Settings, EnvironmentError> {
     for mysql in stack.mysqls() {
         note(mysql.name(), mysql.settings().await?);
     }
+    let broker = stack.rocketmq.settings().await?.into_iter();
+    // The broker rewrites others by itself.
+    let lasting = broker.filter(|(name, _)| GUARANTEES.contains(&name.as_str()));
+    note(ROCKETMQ_BROKER, lasting.collect());
     Ok(settings)
+}
+
+/// Settings that decide what a server may lose of what it has acknowledged.
+const GUARANTEES: [&str; 9] = [
+    "appendonly",
+    "appendfsync",
+    "min-replicas-to-write",
+    "cluster-node-timeout",
+    "innodb_flush_log_at_trx_commit",
+    "sync_binlog",
+    "tx_isolation",
+    "flushDiskType",
+    "brokerRole",
+];
+
+/// These of all settings.
+pub(crate) fn guarantees(settings: &Settings) -> Settings {
+    let decides = |name: &str| {
+        GUARANTEES
+            .iter()
+            .any(|one| name.ends_with(&format!(" {one}")))
+    };
+    let all = settings.iter().filter(|(name, _)| decides(name));
+    all.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// What is not as it was when the stack came up.

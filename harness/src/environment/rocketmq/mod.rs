@@ -215,6 +215,22 @@ impl RocketMq {
         self.wait_ready().await
     }
 
+    /// What the broker is set to, of all it knows.
+    ///
+    /// # Errors
+    /// The broker does not answer.
+    pub(crate) async fn settings(&self) -> Result<Vec<(String, String)>, EnvironmentError> {
+        let none = BTreeMap::new();
+        let text = remoting::call(self.broker_address, Request::BrokerConfig, &none)
+            .await
+            .map_err(|reason| EnvironmentError::step(BROKER, "reading its settings", reason))?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let pairs = text.lines().filter_map(|line| line.split_once('='));
+        Ok(pairs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect())
+    }
+
     pub(crate) async fn version(&self) -> Result<String, EnvironmentError> {
         let info = self
             .runtime_info()

@@ -24,6 +24,7 @@ const ANSWER_FLAG: u32 = 1;
 #[repr(u16)]
 pub(super) enum Request {
     UpdateTopic = 17,
+    BrokerConfig = 26,
     BrokerRuntimeInfo = 28,
     ClusterInfo = 106,
     ConsumeStats = 208,

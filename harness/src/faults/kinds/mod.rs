@@ -208,6 +208,11 @@ impl Fault {
         self.key("links")
     }
 
+    /// The server that it is about, by its role or name, if its kind names one.
+    pub fn server(&self) -> Option<String> {
+        self.key("server")
+    }
+
     /// Number of the SKU that it is about, if its kind has one.
     pub fn sku(&self) -> Option<u32> {
         self.key("sku")

@@ -5,6 +5,7 @@ mod environment;
 mod faults;
 mod journeys;
 mod load;
+mod losses;
 mod sale;
 mod timeline;
 mod verdict;
@@ -33,6 +34,7 @@ pub fn page(input: &ReportInput<'_>) -> Result<String, ReportError> {
             (plots)
             (checks::section(input))
             (faults::section(input))
+            (losses::section(input))
             (load::section(input))
             (journeys::section(input))
             (environment::section(input))
