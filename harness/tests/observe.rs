@@ -284,7 +284,7 @@ async fn samples_go_to_the_file_and_survive_an_outage() {
         cpu_ms: BTreeMap::from([("redis".to_owned(), 5)]),
         ..MachineReading::default()
     };
-    let sampler = Sampler::start(world.reader(), options, machine).unwrap();
+    let sampler = Sampler::start(world.reader(), options, empty_queue, machine).unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
     world.store.kill();
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -301,6 +301,8 @@ async fn samples_go_to_the_file_and_survive_an_outage() {
         (Some(5), Some(2))
     );
     assert_eq!(first.counters.get("busy"), Some(&4.0));
+    assert_eq!(first.queue_backlog, Some(0));
+    assert!(first.store_calls.contains_key("mysql") && first.store_calls.contains_key("redis"));
     assert_eq!(
         (last.store_available, last.cache_available),
         (None, Some(5))

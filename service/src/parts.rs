@@ -43,6 +43,11 @@ pub trait Parts: Sync {
         reserved
     }
 
+    /// A node keeps in mind that a SKU is sold out.
+    fn remembers_sold_out(&self) -> bool {
+        true
+    }
+
     /// The id of a purchase's order.
     fn order_id(&self, _purchase: &Purchase<'_>, derived: OrderId) -> OrderId {
         derived

@@ -6,11 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::admission_oversell::AdmissionOversell;
 use super::allowance::{Allowance, Loss, losses};
+use super::backlog::Backlog;
 use super::case::{Case, Checker};
 use super::clean_room::CleanRoom;
 use super::conservation::Conservation;
 use super::finding::Finding;
 use super::fulfilment::Fulfilment;
+use super::gate::GateHolds;
 use super::ledger::Ledger;
 use super::levels::Level;
 use super::limit::Limit;
@@ -33,7 +35,7 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 18] = [
+const CHECKERS: [&dyn Checker; 20] = [
     &Preconditions,
     &CleanRoom,
     &OrderOversell,
@@ -50,6 +52,8 @@ const CHECKERS: [&dyn Checker; 18] = [
     &SellThrough,
     &Recovered,
     &Allowance,
+    &Backlog,
+    &GateHolds,
     &ServiceLevels,
     &Steady,
 ];

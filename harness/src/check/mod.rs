@@ -9,6 +9,7 @@
 mod admission_oversell;
 mod allowance;
 mod answers;
+mod backlog;
 mod case;
 mod claims;
 mod clean_room;
@@ -16,6 +17,7 @@ mod conservation;
 mod demand;
 mod finding;
 mod fulfilment;
+mod gate;
 mod journeys;
 mod judge;
 mod ledger;
@@ -108,6 +110,10 @@ pub enum CheckId {
     L5,
     /// Losses within what is allowed.
     L6,
+    /// Backlog bound.
+    B1,
+    /// Refusals do not reach the stores.
+    G1,
     /// Service levels.
     Q1,
     /// Steady state after the faults.

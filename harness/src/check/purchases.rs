@@ -7,6 +7,7 @@ use super::Evidence;
 use super::answers::Answers;
 use super::claims::Claims;
 use super::demand::Demand;
+use super::gate::GateRefusals;
 use super::ledger::Ledger;
 use super::levels::Levels;
 use super::recovery::Outages;
@@ -75,6 +76,7 @@ pub struct Purchases {
     pub outages: Outages,
     pub claims: Claims,
     pub levels: Levels,
+    pub gate: GateRefusals,
     answers: Answers,
 }
 
@@ -97,6 +99,7 @@ impl Purchases {
             outages: Outages::new(evidence),
             claims: Claims::new(evidence),
             levels: Levels::new(evidence),
+            gate: GateRefusals::new(evidence),
             answers: Answers::new(evidence),
         }
     }
@@ -134,6 +137,7 @@ impl Purchases {
         self.demand.observe(operation, &self.answers);
         self.claims.observe(operation, &self.answers);
         self.levels.observe(operation, &self.answers);
+        self.gate.observe(operation);
     }
 
     /// A purchase is kept when it was accepted, has an order, or may have left units in the cache.

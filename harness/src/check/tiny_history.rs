@@ -370,6 +370,8 @@ pub fn plan() -> Plan {
             phase_lag_us_p99_max: BTreeMap::new(),
             converge_ms_max: 1_000,
             recover_ms_max: 1_000,
+            backlog_max: None,
+            store_calls_per_refusal_max: 0.1,
             service_levels: ServiceLevels::default(),
             sell_out: false,
         },

@@ -11,6 +11,7 @@ pub mod narrate;
 pub mod plan;
 pub mod prepare;
 pub mod problems;
+mod queue;
 pub mod range;
 pub mod resolve;
 pub mod run;

@@ -43,6 +43,10 @@ fn recover_ms_max() -> u64 {
     30_000
 }
 
+fn store_calls_per_refusal_max() -> f64 {
+    0.1
+}
+
 fn one_node() -> Vec<Role> {
     vec![Role::default()]
 }
@@ -105,6 +109,12 @@ pub struct Expect {
     /// The service must serve again this long after a fault was healed (L5).
     #[serde(default = "recover_ms_max")]
     pub recover_ms_max: u64,
+    /// Messages that may wait in the queue while the load runs (B1); None: not asked.
+    #[serde(default)]
+    pub backlog_max: Option<u64>,
+    /// What a store may be asked for each buyer refused once everything is sold (G1).
+    #[serde(default = "store_calls_per_refusal_max")]
+    pub store_calls_per_refusal_max: f64,
     /// How well buyers must be served (Q1, Q2).
     #[serde(default)]
     pub service_levels: ServiceLevels,

@@ -14,11 +14,11 @@ use super::last_call::{Shop, last_call};
 use super::narrate::Narrate;
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
+use super::queue::Queue;
 use super::sell::{self, SellError};
 use crate::environment::{CleanRoom, EnvironmentError, Leftover, LeftoverKind, Stack};
 use crate::history::final_state::FinalState;
 use crate::observe::{SettleOptions, Settled, StoreReader, settle};
-use crate::target::template::fill;
 
 /// How long beyond the allowed time the stores are waited for.
 const LATE_FOR: Duration = Duration::from_secs(15);
@@ -146,7 +146,8 @@ async fn collect(
         prepare::open_sale(prepared, plan).await?;
     }
     let mut reader = prepare::store_reader(prepared, plan)?;
-    let backlog = async || backlog(stack, plan, prepared).await;
+    let queue = Queue::new(stack, plan, prepared).map_err(PrepareError::from)?;
+    let backlog = async || queue.backlog().await;
     let start = reader.read_all(&backlog).await;
     bench.narrate.say(match plan.sale.opens_at_ms {
         0 => "sale open; load starts",
@@ -202,18 +203,4 @@ where
         &SettleOptions::new(since, give_up, horizon),
     )
     .await
-}
-
-async fn backlog(stack: &Stack, plan: &Plan, prepared: &Prepared) -> Result<u64, String> {
-    let filled = |template: &str| fill(template, &prepared.variables).map_err(|e| e.to_string());
-    let state = &plan.target.state;
-    if !state.has_queue() {
-        return Ok(0); // Where there is no queue, nothing waits in it.
-    }
-    let (topic, group) = (filled(&state.topic)?, filled(&state.consumer_group)?);
-    stack
-        .rocketmq
-        .backlog(&topic, &group)
-        .await
-        .map_err(|error| error.to_string())
 }

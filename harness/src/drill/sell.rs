@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::folder::{FolderError, RunFolder};
 use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
+use super::queue::Queue;
 use super::run::Bench;
 use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
@@ -76,7 +77,13 @@ pub async fn sell(
         every: SAMPLE_EVERY,
         file: folder.file(RunFolder::SAMPLES),
     };
-    let sampler = Sampler::start(prepare::store_reader(prepared, plan)?, options, machine)?;
+    let queue = Queue::new(stack, plan, prepared).map_err(PrepareError::from)?;
+    let backlog = move || {
+        let queue = queue.clone();
+        async move { queue.backlog().await }
+    };
+    let reader = prepare::store_reader(prepared, plan)?;
+    let sampler = Sampler::start(reader, options, backlog, machine)?;
     let progress = Arc::new(Progress::default());
     let epoch = Arc::new(FaultEpoch::default());
     let journeys = journeys(plan, prepared, bench, folder, start, &epoch)?;

@@ -16,6 +16,8 @@ pub struct CacheSource {
     nodes: Vec<SocketAddr>,
     limit: Duration,
     connections: HashMap<SocketAddr, MultiplexedConnection>,
+    /// Commands that it has sent.
+    sent: u64,
 }
 
 impl CacheSource {
@@ -25,7 +27,26 @@ impl CacheSource {
             nodes,
             limit,
             connections: HashMap::new(),
+            sent: 0,
         }
+    }
+
+    /// Commands that all primaries have executed for others, since each started.
+    ///
+    /// # Errors
+    /// A node does not answer: a sum over some of them would mean nothing.
+    pub async fn calls(&mut self) -> Result<u64, String> {
+        let mut calls = 0;
+        for address in self.nodes.clone() {
+            let info = self.send(address, &["INFO".to_owned()]).await?;
+            let info = string(&info)?;
+            if field(&info, "role:") == Some("master") {
+                let executed = field(&info, "total_commands_processed:");
+                let executed: Option<u64> = executed.and_then(|text| text.parse().ok());
+                calls += executed.ok_or("INFO does not count commands")?;
+            }
+        }
+        Ok(calls.saturating_sub(self.sent))
     }
 
     /// Asks every node who owns what. Nodes that do not answer are left out.
@@ -34,6 +55,7 @@ impl CacheSource {
     /// No node answers.
     pub async fn routes(&mut self) -> Result<Routes, String> {
         let mut tasks = JoinSet::new();
+        self.sent += self.nodes.len() as u64;
         for address in self.nodes.clone() {
             let (kept, limit) = (self.connections.remove(&address), self.limit);
             tasks.spawn(async move { (address, view(address, kept, limit).await) });
@@ -68,7 +90,11 @@ impl CacheSource {
     /// The primary is not known, does not answer in time, or refuses.
     pub async fn ask(&mut self, routes: &Routes, command: &[String]) -> Result<Value, String> {
         let key = command.get(1).map_or("", String::as_str);
-        let address = routes.owner(slot_of(key))?;
+        self.send(routes.owner(slot_of(key))?, command).await
+    }
+
+    async fn send(&mut self, address: SocketAddr, command: &[String]) -> Result<Value, String> {
+        self.sent += 1;
         let mut connection = match self.connections.remove(&address) {
             Some(connection) => connection,
             None => connect(address, self.limit)
@@ -121,6 +147,11 @@ async fn connect(
     client
         .get_multiplexed_async_connection_with_config(&config)
         .await
+}
+
+/// The value of a line of INFO.
+fn field<'t>(info: &'t str, name: &str) -> Option<&'t str> {
+    info.lines().find_map(|line| line.strip_prefix(name))
 }
 
 fn request(command: &[String]) -> redis::Cmd {

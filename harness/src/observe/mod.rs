@@ -34,6 +34,12 @@ pub struct Sample {
     /// The lowest SKU of each: a negative one is an oversell that the sum may hide.
     pub store_available_min: Option<i64>,
     pub cache_available_min: Option<i64>,
+    /// Messages committed and not consumed; None: the broker did not answer.
+    #[serde(default)]
+    pub queue_backlog: Option<u64>,
+    /// What each store was asked so far, without what the harness asked; one that did not answer is left out.
+    #[serde(default)]
+    pub store_calls: BTreeMap<String, u64>,
     /// Counters of the service, by the target's names, all nodes together; empty when one did not answer.
     pub counters: BTreeMap<String, f64>,
     /// CPU used so far by each component, milliseconds.

@@ -126,11 +126,18 @@ impl StoreReader {
     pub async fn sample(&mut self) -> Sample {
         let has_cache = self.has_cache();
         let (store, cache, service) = (&mut self.store, &mut self.cache, &self.service);
-        let (stock, cached, counters) = tokio::join!(
-            store.stock(),
-            cached_stock(cache, &self.skus, has_cache),
+        let ((stock, asked), (cached, commands), counters) = tokio::join!(
+            async { (store.stock().await, store.calls().await) },
+            async {
+                (
+                    cached_stock(cache, &self.skus, has_cache).await,
+                    cache.calls().await,
+                )
+            },
             service.counters()
         );
+        let calls = [("mysql", asked), ("redis", commands)].into_iter();
+        let counted = calls.filter_map(|(store, calls)| Some((store.to_owned(), calls.ok()?)));
         let stock: Option<Vec<i64>> = stock
             .ok()
             .map(|rows| rows.iter().map(|row| row.available).collect());
@@ -139,6 +146,7 @@ impl StoreReader {
             store_available_min: stock.and_then(|units| units.into_iter().min()),
             cache_available: cached.as_ref().map(|units| units.iter().sum()),
             cache_available_min: cached.and_then(|units| units.into_iter().min()),
+            store_calls: counted.collect(),
             counters: counters.unwrap_or_default(),
             ..Sample::default()
         }

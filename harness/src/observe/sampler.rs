@@ -28,20 +28,26 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling, on the current tokio runtime. `machine` reads what the machine shows.
+    /// Starts sampling, on the current tokio runtime. `backlog` counts messages committed and not consumed, `machine`
+    /// reads what the machine shows.
     ///
     /// # Errors
     /// The file cannot be created.
-    pub fn start(
+    pub fn start<B, F>(
         reader: StoreReader,
         options: SamplerOptions,
+        backlog: B,
         machine: impl FnMut() -> MachineReading + Send + 'static,
-    ) -> Result<Self, ObserveError> {
+    ) -> Result<Self, ObserveError>
+    where
+        B: Fn() -> F + Send + 'static,
+        F: Future<Output = Result<u64, String>> + Send + 'static,
+    {
         let created = File::create(&options.file);
         let path = options.file.clone();
         let file = created.map_err(|source| ObserveError::File { path, source })?;
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(sample(reader, options, machine, file, stopped));
+        let task = tokio::spawn(sample(reader, options, backlog, machine, file, stopped));
         Ok(Self { stop, task })
     }
 
@@ -56,13 +62,18 @@ impl Sampler {
     }
 }
 
-async fn sample(
+async fn sample<B, F>(
     mut reader: StoreReader,
     options: SamplerOptions,
+    backlog: B,
     mut machine: impl FnMut() -> MachineReading,
     mut file: File,
     mut stopped: watch::Receiver<bool>,
-) -> Result<Vec<Sample>, ObserveError> {
+) -> Result<Vec<Sample>, ObserveError>
+where
+    B: Fn() -> F,
+    F: Future<Output = Result<u64, String>>,
+{
     let mut samples = Vec::new();
     let mut ticks = tokio::time::interval(options.every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -73,11 +84,15 @@ async fn sample(
         };
         let at_ms = since(options.start, Instant::now());
         let MachineReading { cpu_ms, bypasses } = machine();
+        // A broker that hangs must not keep the stores from being read.
+        let backlog = tokio::time::timeout(options.every, backlog());
+        let (stores, backlog) = tokio::join!(reader.sample(), backlog);
         let sample = Sample {
             at_ms,
             cpu_ms,
             bypasses,
-            ..reader.sample().await
+            queue_backlog: backlog.ok().and_then(Result::ok),
+            ..stores
         };
         write(&mut file, &sample).map_err(|source| ObserveError::File {
             path: options.file.clone(),

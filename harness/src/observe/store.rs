@@ -18,6 +18,8 @@ pub struct StoreSource {
     states: BTreeMap<String, OrderState>,
     limit: Duration,
     connection: Option<MySqlConnection>,
+    /// Statements that it has sent.
+    sent: u64,
 }
 
 /// Orders and stock at one point in time.
@@ -42,7 +44,19 @@ impl StoreSource {
             states,
             limit,
             connection: None,
+            sent: 0,
         }
+    }
+
+    /// Statements that the store has executed for others, since it started.
+    ///
+    /// # Errors
+    /// As `snapshot`.
+    pub async fn calls(&mut self) -> Result<u64, String> {
+        let rows = self.ask(&["SHOW GLOBAL STATUS LIKE 'Questions'"]).await?;
+        let row = rows.first().and_then(|rows| rows.first());
+        let executed: u64 = number(row.ok_or("it does not count statements")?, "Value")?;
+        Ok(executed.saturating_sub(self.sent))
     }
 
     /// Orders and stock in one snapshot.
@@ -83,6 +97,7 @@ impl StoreSource {
     /// its answer may still be on the way.
     async fn ask(&mut self, queries: &[&str]) -> Result<Vec<Vec<MySqlRow>>, String> {
         let kept = self.connection.take();
+        self.sent += queries.len() as u64;
         let answered = timeout(self.limit, run(&self.url, kept, queries)).await;
         let (connection, rows) = answered
             .map_err(|_| format!("no answer within {} ms", self.limit.as_millis()))?

@@ -42,6 +42,8 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             phase_lag_us_p99_max: BTreeMap::new(),
             recover_ms_max: 30_000,
             converge_ms_max: 30_000,
+            backlog_max: None,
+            store_calls_per_refusal_max: 0.1,
             service_levels: ServiceLevels::default(),
             sell_out: false,
         },

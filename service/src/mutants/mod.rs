@@ -37,6 +37,7 @@ macro_rules! mutants {
 }
 
 mutants! {
+    asks_redis_every_time,
     cancel_keeps_units,
     check_back_always_rolls_back,
     commits_after_lock_wait,

@@ -119,7 +119,7 @@ impl ReserveTransaction {
     /// Refuses from memory from now on, once this node knows every order of the SKU: also those that another node
     /// accepted are answered as the same order again.
     fn sold_out(&self, sku: &Arc<Sku>, asked: Generation, quantity: u32) {
-        if sku.marks.is_sold_out(quantity) {
+        if sku.marks.is_sold_out(quantity) || !parts().remembers_sold_out() {
             return;
         }
         let (stock, sku) = (self.stock.clone(), Arc::clone(sku));

@@ -23,6 +23,12 @@ pub struct ExpectSection {
     pub converge_ms_max: Count,
     #[deserr(default = Count::new(30_000).expect("30000 is in range"))]
     pub recover_ms_max: Count,
+    /// Messages that may wait in the queue while the load runs; B1 asks it.
+    #[deserr(default)]
+    pub backlog_max: Option<Count>,
+    /// What a store may be asked for each buyer refused once everything is sold; G1 asks it.
+    #[deserr(default = Factor::new(0.1).expect("0.1 is a factor"))]
+    pub store_calls_per_refusal_max: Factor,
     #[deserr(default)]
     pub service_levels: Option<ServiceLevelsSection>,
     #[deserr(default = true)]

@@ -32,6 +32,12 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
             "Q1 is among expect.checks; say what is demanded in before, during or after",
         );
     }
+    if expect.checks.contains(&CheckId::B1) && expect.backlog_max.is_none() {
+        problems.push(
+            "expect.backlog_max",
+            "B1 is among expect.checks; say how many messages may wait",
+        );
+    }
     for (index, mutant) in file.mutants.iter().flatten().enumerate() {
         if !expect.checks.contains(&mutant.check) {
             let message = format!("{:?} is not among expect.checks", mutant.check);
@@ -52,6 +58,8 @@ pub fn expect(section: &ExpectSection) -> Expect {
             .collect(),
         converge_ms_max: section.converge_ms_max.get().into(),
         recover_ms_max: section.recover_ms_max.get().into(),
+        backlog_max: section.backlog_max.map(|max| max.get().into()),
+        store_calls_per_refusal_max: section.store_calls_per_refusal_max.get(),
         service_levels: section
             .service_levels
             .as_ref()
