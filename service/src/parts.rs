@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
@@ -53,9 +54,19 @@ pub trait Parts: Sync {
         derived
     }
 
+    /// That an order was never reserved is stored before its message is rolled back.
+    fn stores_rejections(&self) -> bool {
+        true
+    }
+
     /// The answer to a check-back, without a look at the ledger.
     fn check_back(&self) -> Option<Decision> {
         None
+    }
+
+    /// How long the answer to a pull is waited for.
+    fn pull_patience(&self, own: Duration) -> Duration {
+        own
     }
 
     /// The orders of one poll.

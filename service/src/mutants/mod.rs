@@ -51,10 +51,12 @@ mutants! {
     pays_whatever_state,
     read_then_decrement,
     releases_twice,
+    rolls_back_silently,
     reopen_without_rebuild,
     takes_before_limit,
     undeclared_keys,
     unknown_is_sold_out,
+    waits_for_dead_pulls,
 }
 
 static CHOSEN: OnceLock<Mutant> = OnceLock::new();

@@ -14,7 +14,7 @@ use crate::operations::metrics::Metrics;
 use crate::parts::parts;
 use crate::queue::{Decision, LocalTransaction};
 use crate::stock::{Settled, Stock};
-use crate::store::{OrderState, Store};
+use crate::store::{OrderState, Store, reason};
 
 /// An order that the ledger does not know may still be on its way to Redis until it is this old.
 const RESERVE_AGE_MAX: Duration = Duration::from_secs(5);
@@ -146,7 +146,7 @@ impl ReserveTransaction {
     async fn ask_ledger(&self, sku: &Sku, message: &OrderMessage) -> Decision {
         let is_whole = sku.gate() != Gate::Paused && self.stock.is_ready(sku);
         match self.stock.look_up(sku, &message.order_id).await {
-            Ok(Some(entry)) if entry.is_refused() => return Decision::RollBack,
+            Ok(Some(entry)) if entry.is_refused() => return self.roll_back(message).await,
             Ok(Some(_)) => return Decision::Commit,
             Ok(None) if !is_whole || is_young(message) => return Decision::Unknown,
             Ok(None) => {}
@@ -154,7 +154,20 @@ impl ReserveTransaction {
         }
         match self.stock.settle(sku, &message.order_id).await {
             Ok(Settled::Reserved | Settled::Released) => Decision::Commit,
-            Ok(Settled::Refused) => Decision::RollBack,
+            Ok(Settled::Refused) => self.roll_back(message).await,
+            Err(_) => Decision::Unknown,
+        }
+    }
+
+    /// Whose reservation has an unknown outcome is told "queued", by a node that may die before it has stored what
+    /// became of it. So the rejection is stored before the message, which is all that is left of the order, is gone.
+    async fn roll_back(&self, message: &OrderMessage) -> Decision {
+        if !parts().stores_rejections() {
+            return Decision::RollBack;
+        }
+        let order = std::slice::from_ref(message);
+        match self.store.reject(order, reason::NEVER_RESERVED).await {
+            Ok(_) => Decision::RollBack,
             Err(_) => Decision::Unknown,
         }
     }

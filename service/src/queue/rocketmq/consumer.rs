@@ -29,8 +29,8 @@ const POLL_MAX: usize = 1_000;
 /// The broker holds a pull that finds nothing for so long, and one that is not answered in so long is made again. When
 /// a connection is cut the client goes on waiting for the answers that were to come on it: with the library's 20 s and
 /// 30 s, a queue stood still for half a minute.
-const PULL_HELD_MS: u64 = 3_000;
-const PULL_TIMEOUT_MS: u64 = 6_000;
+const PULL_HELD: Duration = Duration::from_secs(3);
+const PULL_PATIENCE: Duration = Duration::from_secs(6);
 /// Waiting for the first message; bounds how late a stop or an outage is noticed.
 const POLL_WAIT_MS: u64 = 200;
 /// The last offsets are on their way to the broker; nothing says when they have arrived.
@@ -131,6 +131,7 @@ where
 
 async fn connect(settings: &QueueSettings) -> Result<Client, QueueError> {
     let wrap = |source| QueueError::client("start the consumer", source);
+    let patience = parts().pull_patience(PULL_PATIENCE);
     let host = Host::new("rocketmq-consumer")?;
     let puller = DefaultLitePullConsumer::builder(host.runtime())
         .client_options(client::config(&settings.namesrv).into())
@@ -138,8 +139,8 @@ async fn connect(settings: &QueueSettings) -> Result<Client, QueueError> {
         .consume_from_where(ConsumeFromWhere::ConsumeFromFirstOffset)
         .auto_commit(false)
         .pull_batch_size(PULL_BATCH)
-        .broker_suspend_max_time_millis(PULL_HELD_MS)
-        .consumer_timeout_millis_when_suspend(PULL_TIMEOUT_MS)
+        .broker_suspend_max_time_millis(PULL_HELD.as_millis() as u64)
+        .consumer_timeout_millis_when_suspend(patience.as_millis() as u64)
         .build()
         .map_err(wrap)?;
     puller.subscribe(&settings.topic).await.map_err(wrap)?;
