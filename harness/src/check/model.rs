@@ -9,7 +9,7 @@ use crate::history::final_state::OrderState::{self, Cancelled, Created, Paid};
 use crate::history::operation::Outcome::{Refused, Unknown};
 use crate::load::population::user_id;
 
-const ALL: [CheckId; 12] = [
+const ALL: [CheckId; 13] = [
     CheckId::S1,
     CheckId::S2,
     CheckId::S3,
@@ -22,6 +22,7 @@ const ALL: [CheckId; 12] = [
     CheckId::L2,
     CheckId::L3,
     CheckId::L4,
+    CheckId::L6,
 ];
 
 /// What a buyer does; which buyer, and whether the answer comes through, are numbers that fit any number of buyers.

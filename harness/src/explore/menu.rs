@@ -1,5 +1,7 @@
 //! What may be drawn to break: one line per fault. A service that is as it should be survives all of them.
 
+use std::ops::RangeInclusive;
+
 use crate::drill::range::Count;
 use crate::faults::{
     BrokerCommitLost, BrokerDuplicateDelivery, BrokerKill, Fault, Grounds, LinkBandwidth, LinkDown,
@@ -28,16 +30,18 @@ pub enum Part {
 }
 
 /// A fault that may be drawn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Offer {
     pub part: Part,
     pub make: fn(&mut Dice, Scene) -> Fault,
+    /// From the injection to the heal, ms; one that ends sooner has no evidence.
+    pub for_ms: RangeInclusive<u64>,
 }
 
 use Part::{Mysql, Queue, Redis, Service};
 
 const OFFERS: [Offer; 28] = [
-    offer(Redis, |dice, scene| {
+    until_failover(|dice, scene| {
         Fault::RedisPrimaryKill(RedisPrimaryKill {
             sku: sku(dice, scene),
             cut_replication_ms: dice.within(100..=800),
@@ -48,7 +52,7 @@ const OFFERS: [Offer; 28] = [
             sku: sku(dice, scene),
         })
     }),
-    offer(Redis, |dice, scene| {
+    until_failover(|dice, scene| {
         Fault::RedisPartition(RedisPartition {
             sku: sku(dice, scene),
         })
@@ -141,7 +145,20 @@ const OFFERS: [Offer; 28] = [
 ];
 
 const fn offer(part: Part, make: fn(&mut Dice, Scene) -> Fault) -> Offer {
-    Offer { part, make }
+    Offer {
+        part,
+        make,
+        for_ms: 800..=4_000,
+    }
+}
+
+/// A fault that must last until the cluster has promoted a replica, which takes up to 5 s.
+const fn until_failover(make: fn(&mut Dice, Scene) -> Fault) -> Offer {
+    Offer {
+        part: Redis,
+        make,
+        for_ms: 6_000..=9_000,
+    }
 }
 
 /// The offers that can take place on these grounds.
@@ -156,7 +173,7 @@ pub fn menu(grounds: Grounds<'_>) -> Vec<Offer> {
         };
         unmet(&[planned], grounds).is_empty()
     };
-    OFFERS.iter().filter(can).copied().collect()
+    OFFERS.iter().filter(can).cloned().collect()
 }
 
 fn sku(dice: &mut Dice, scene: Scene) -> Count {

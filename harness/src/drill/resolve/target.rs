@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::drill::file::{DrillFile, FileError};
+use crate::drill::file::{DrillFile, FileError, JourneysSection, PopulationSection};
 use crate::drill::problems::Problems;
-use crate::target::{self, Target};
+use crate::drill::range::Share;
+use crate::target::{self, Requests, Target};
 
 /// Reads the target that `word` means: the path of a file, or a name in `targets/`.
 ///
@@ -31,17 +32,7 @@ fn place(drill: &Path, word: &str) -> PathBuf {
 
 /// What the drill needs and the target lacks.
 pub fn check(file: &DrillFile, target: &Target, problems: &mut Problems) {
-    let requests = &target.requests;
-    for (absent, name, askers) in [
-        (requests.status.is_absent(), "status", pollers(file)),
-        (requests.pay.is_absent(), "pay", payers(file)),
-        (requests.cancel.is_absent(), "cancel", cancellers(file)),
-    ] {
-        for asker in askers.into_iter().filter(|_| absent) {
-            let message = format!("target {} has no [requests.{name}]", target.name);
-            problems.push(asker, message);
-        }
-    }
+    check_requests(file, target, problems);
     let state = &target.state;
     if state.topic.is_empty() != state.consumer_group.is_empty() {
         problems.push(
@@ -57,62 +48,69 @@ pub fn check(file: &DrillFile, target: &Target, problems: &mut Problems) {
     }
 }
 
-/// Keys of the drill by which buyers ask for their order.
-fn pollers(file: &DrillFile) -> Vec<&'static str> {
-    let load = file
-        .population
-        .as_ref()
-        .map_or(0.0, |one| one.status_share.get());
-    asking([
-        ("population.status_share", load),
-        ("journeys", f64::from(u8::from(file.journeys.is_some()))),
-    ])
-}
-
-/// Keys by which they pay.
-fn payers(file: &DrillFile) -> Vec<&'static str> {
-    let population = file.population.as_ref();
-    asking([
+/// Requests that some of the buyers make.
+fn check_requests(file: &DrillFile, target: &Target, problems: &mut Problems) {
+    let population = |share: fn(&PopulationSection) -> Share| {
+        let section = file.population.as_ref();
+        section.map_or(0.0, |section| share(section).get())
+    };
+    let journeys = |share: fn(&JourneysSection) -> f64| file.journeys.as_ref().map_or(0.0, share);
+    let Requests {
+        status,
+        pay,
+        cancel,
+        ..
+    } = &target.requests;
+    for (request, name, key, share) in [
         (
+            status,
+            "status",
+            "population.status_share",
+            population(|one| one.status_share),
+        ),
+        (status, "status", "journeys", journeys(|_| 1.0)),
+        (
+            pay,
+            "pay",
             "population.pay_share",
-            population.map_or(0.0, |one| one.pay_share.get()),
+            population(|one| one.pay_share),
         ),
         (
+            pay,
+            "pay",
             "population.race_share",
-            population.map_or(0.0, |one| one.race_share.get()),
+            population(|one| one.race_share),
         ),
         (
+            pay,
+            "pay",
             "journeys.pay_share",
-            file.journeys
-                .as_ref()
-                .map_or(0.0, |one| one.pay_share.get()),
+            journeys(|one| one.pay_share.get()),
         ),
-    ])
-}
-
-/// Keys by which they cancel.
-fn cancellers(file: &DrillFile) -> Vec<&'static str> {
-    let population = file.population.as_ref();
-    asking([
         (
+            cancel,
+            "cancel",
             "population.cancel_share",
-            population.map_or(0.0, |one| one.cancel_share.get()),
+            population(|one| one.cancel_share),
         ),
         (
+            cancel,
+            "cancel",
             "population.race_share",
-            population.map_or(0.0, |one| one.race_share.get()),
+            population(|one| one.race_share),
         ),
         (
+            cancel,
+            "cancel",
             "journeys.cancel_share",
-            file.journeys
-                .as_ref()
-                .map_or(0.0, |one| one.cancel_share.get()),
+            journeys(|one| one.cancel_share.get()),
         ),
-    ])
-}
-
-/// Those of which there is a share.
-fn asking<const N: usize>(shares: [(&'static str, f64); N]) -> Vec<&'static str> {
-    let some = shares.into_iter().filter(|(_, share)| *share > 0.0);
-    some.map(|(key, _)| key).collect()
+    ] {
+        if share > 0.0 && request.is_absent() {
+            problems.push(
+                key,
+                format!("target {} has no [requests.{name}]", target.name),
+            );
+        }
+    }
 }
