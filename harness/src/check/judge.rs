@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::admission_oversell::AdmissionOversell;
-use super::allowance::{Allowance, Loss, losses};
+use super::allowance::Allowance;
 use super::backlog::Backlog;
 use super::case::{Case, Checker};
 use super::clean_room::CleanRoom;
@@ -16,6 +16,7 @@ use super::gate::GateHolds;
 use super::ledger::Ledger;
 use super::levels::Level;
 use super::limit::Limit;
+use super::losses::{Loss, losses};
 use super::lost::Lost;
 use super::one_order::OneOrder;
 use super::order_oversell::OrderOversell;

@@ -23,6 +23,7 @@ mod judge;
 mod ledger;
 mod levels;
 mod limit;
+mod losses;
 mod lost;
 mod offered;
 mod one_order;
@@ -65,9 +66,9 @@ use crate::journeys::JourneySummary;
 use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
 
-pub use allowance::{Layer, Loss};
 pub use judge::{judge, judge_readings};
 pub use levels::Level;
+pub use losses::{Layer, Loss};
 pub use recovery::Recovery;
 pub use tally::Tally;
 

@@ -174,9 +174,15 @@ mod tests {
     use crate::target::Target;
 
     fn all() -> Vec<Offer> {
+        menu_of("orders")
+    }
+
+    fn menu_of(topic: &str) -> Vec<Offer> {
+        let mut target = Target::default();
+        target.state.topic = topic.to_owned();
         menu(Grounds {
             setting: &Setting::default(),
-            target: &Target::default(),
+            target: &target,
             service_nodes: 1,
         })
     }
@@ -225,5 +231,8 @@ mod tests {
             assert_eq!(drawn.faults.len(), 1, "one of a part");
         }
         assert!(draft(3, 0, &[]).faults.is_empty());
+        let without_queue = menu_of("");
+        assert!(without_queue.iter().all(|one| one.part != Part::Queue));
+        assert!(without_queue.len() < all().len());
     }
 }

@@ -161,7 +161,7 @@ const fn until_failover(make: fn(&mut Dice, Scene) -> Fault) -> Offer {
     }
 }
 
-/// The offers that can take place on these grounds.
+/// The offers that can take place on these grounds, of parts that the target has.
 pub fn menu(grounds: Grounds<'_>) -> Vec<Offer> {
     let scene = Scene { skus: 1, nodes: 1 };
     let can = |offer: &&Offer| {
@@ -171,7 +171,8 @@ pub fn menu(grounds: Grounds<'_>) -> Vec<Offer> {
             for_ms: Some(1),
             fault,
         };
-        unmet(&[planned], grounds).is_empty()
+        let there = offer.part != Queue || grounds.target.state.has_queue();
+        there && unmet(&[planned], grounds).is_empty()
     };
     OFFERS.iter().filter(can).cloned().collect()
 }

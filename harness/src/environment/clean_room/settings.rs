@@ -46,14 +46,16 @@ pub(crate) async fn read(stack: &Stack) -> Result<Settings, EnvironmentError> {
 }
 
 /// Settings that decide what a server may lose of what it has acknowledged.
-const GUARANTEES: [&str; 9] = [
+const GUARANTEES: [&str; 10] = [
     "appendonly",
     "appendfsync",
     "min-replicas-to-write",
     "cluster-node-timeout",
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
+    // MariaDB's name and MySQL's.
     "tx_isolation",
+    "transaction_isolation",
     "flushDiskType",
     "brokerRole",
 ];
