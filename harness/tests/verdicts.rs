@@ -49,8 +49,14 @@ fn assert_no_test((code, why): (Option<i32>, String), because: &str) {
 
 #[test]
 fn an_empty_sale_is_no_test() {
-    // A schedule without a request is refused before anything starts; here all buyers come too early.
-    let early = |drill: String| changed(&drill, "skus = 1", "skus = 1\nopens_at_ms = 2999");
+    // A schedule without a request is refused before anything starts; here all buyers come long before the opening.
+    let silence = "duration_ms = 1000\n[[load.phases]]\nname = \"silence\"\nshape = \"constant\"\n\
+                   rate_per_s = 0\nduration_ms = 3000";
+    let early = |drill: String| {
+        let late = changed(&drill, "skus = 1", "skus = 1\nopens_at_ms = 3900");
+        let alone = changed(&late, "checks =", "sell_out = false\nchecks =");
+        changed(&alone, "duration_ms = 3000", silence)
+    };
     assert_no_test(quiet(early, same), "no purchase was accepted");
 }
 

@@ -69,6 +69,7 @@ impl Run {
         folder.save(RunFolder::ABOUT, &RunAbout::default()).unwrap();
         let nothing: BTreeMap<String, String> = BTreeMap::new();
         folder.save(RunFolder::ENVIRONMENT, &nothing).unwrap();
+        folder.save(RunFolder::GUARANTEES, &nothing).unwrap();
         folder.save(RunFolder::LOAD, &load).unwrap();
         folder
             .save(RunFolder::FAULTS, &Vec::<FaultEvent>::new())
