@@ -127,13 +127,7 @@ fn run_proxies(short: bool, out: &Path) -> ExitCode {
     } else {
         proxy::Settings::FULL
     };
-    let comparison = match proxy::compare(settings) {
-        Ok(comparison) => comparison,
-        Err(error) => return failed(UNAVAILABLE, &format!("cannot compare proxies: {error}")),
-    };
-    let page = proxy::markdown(&comparison);
-    println!("{page}");
-    saved(out, "proxy", &comparison, &page)
+    told(out, "proxy", proxy::compare(settings), proxy::markdown)
 }
 
 fn run_checks(short: bool, out: &Path) -> ExitCode {
@@ -142,13 +136,24 @@ fn run_checks(short: bool, out: &Path) -> ExitCode {
     } else {
         check::Settings::FULL
     };
-    let checks = match check::measure(settings) {
-        Ok(checks) => checks,
-        Err(error) => return failed(UNAVAILABLE, &format!("cannot measure checks: {error}")),
-    };
-    let page = check::markdown(&checks);
-    println!("{page}");
-    saved(out, "check", &checks, &page)
+    told(out, "check", check::measure(settings), check::markdown)
+}
+
+/// Prints what was measured and saves it.
+fn told<T: Serialize>(
+    out: &Path,
+    name: &str,
+    measured: io::Result<T>,
+    markdown: fn(&T) -> String,
+) -> ExitCode {
+    match measured {
+        Ok(figures) => {
+            let page = markdown(&figures);
+            println!("{page}");
+            saved(out, name, &figures, &page)
+        }
+        Err(error) => failed(UNAVAILABLE, &format!("cannot measure ({name}): {error}")),
+    }
 }
 
 /// Writes `<name>.md` and `<name>.json`.

@@ -8,6 +8,7 @@ pub mod check;
 pub mod cli;
 mod machine;
 mod measure;
+mod median;
 mod plot;
 pub mod proxy;
 pub mod request;

@@ -33,11 +33,19 @@ fn folder_with(drill: &str) -> (tempfile::TempDir, PathBuf) {
 
 fn problems_of(drill: &str) -> Vec<String> {
     let (_folder, path) = folder_with(drill);
-    match load_plan(&path, &choices()) {
+    let problems = problems_at(&path);
+    assert!(!problems.is_empty(), "expected problems");
+    problems
+}
+
+/// None: the file is right.
+fn problems_at(path: &Path) -> Vec<String> {
+    match load_plan(path, &choices()) {
+        Ok(_) => Vec::new(),
         Err(FileError::Wrong { problems, .. }) => {
             problems.0.iter().map(ToString::to_string).collect()
         }
-        other => panic!("expected problems, got {other:?}"),
+        Err(other) => panic!("expected problems, got {other}"),
     }
 }
 
@@ -653,13 +661,7 @@ fn problems_without(lines: &[&str]) -> Vec<String> {
         .lines()
         .filter(|line| !lines.iter().any(|start| line.starts_with(start)));
     std::fs::write(&target, kept.collect::<Vec<_>>().join("\n")).unwrap();
-    match load_plan(&path, &choices()) {
-        Err(FileError::Wrong { problems, .. }) => {
-            problems.0.iter().map(ToString::to_string).collect()
-        }
-        Err(other) => panic!("{other}"),
-        Ok(_) => Vec::new(),
-    }
+    problems_at(&path)
 }
 
 #[test]

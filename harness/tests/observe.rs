@@ -307,6 +307,10 @@ async fn samples_go_to_the_file_and_survive_an_outage() {
         (last.store_available, last.cache_available),
         (None, Some(5))
     );
+    assert_eq!(
+        first.store_calls["redis"], last.store_calls["redis"],
+        "nobody but the sampler asked"
+    );
     let lines = std::fs::read_to_string(&file).unwrap();
     let read: Vec<Sample> = lines
         .lines()

@@ -14,15 +14,13 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 
 use crate::machine::Machine;
+use crate::median::median;
 use crate::tool::program::beside_us;
 use process::{Spent, run_to_end};
 
 pub use table::markdown;
 
 const DRILL: &str = "baseline/flagship";
-/// Bytes of an attempt in a history; its header is less than one of them matters.
-const ATTEMPT_BYTES: u64 = 64;
-
 /// Shares of the drill's rate, and how often each history is checked.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Settings {
@@ -104,16 +102,21 @@ fn checked(flashdrill: &Path, run: &Path, repeats: usize) -> io::Result<Checked>
         run_to_end(command.arg("check").arg(run))
     });
     Ok(Checked {
-        attempts: fs::metadata(run.join("history.bin"))?.len() / ATTEMPT_BYTES,
+        attempts: attempts(run)?,
         checks: checks.collect::<io::Result<_>>()?,
     })
+}
+
+/// Clicks that the run's verdict counts; the flagship's buyers do nothing else.
+fn attempts(run: &Path) -> io::Result<u64> {
+    let verdict: serde_json::Value = serde_json::from_slice(&fs::read(run.join("verdict.json"))?)?;
+    let attempts = verdict["sale"]["buy_attempts"].as_u64();
+    attempts.ok_or_else(|| io::Error::other("verdict.json does not count the attempts"))
 }
 
 impl Checked {
     /// The median check's figure.
     pub fn median(&self, figure: impl Fn(&Spent) -> f64) -> f64 {
-        let mut figures: Vec<f64> = self.checks.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+        median(self.checks.iter().map(figure).collect()).unwrap_or(f64::NAN)
     }
 }

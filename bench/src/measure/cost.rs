@@ -1,5 +1,6 @@
 //! CPU by request: what a tool used, by what the server answered. The tools take turns.
 
+use crate::median::median;
 use crate::request::Requests;
 use crate::result::{Cost, Work};
 use crate::tool::Pace;
@@ -70,28 +71,12 @@ fn rate(answered_ns: &[u64]) -> f64 {
     }
 }
 
-/// Of an even number, the lower of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_rates() {
-        let cases = [
-            (vec![], None),
-            (vec![4.0], Some(4)),
-            (vec![9.0, 1.0], Some(1)),
-            (vec![9.0, 1.0, 5.0], Some(5)),
-        ];
-        for (values, expected) in cases {
-            let found = median(values.clone()).map(|value| value as u64);
-            assert_eq!(found, expected, "{values:?}");
-        }
+    fn rates() {
         let cases = [
             (vec![], 0),
             (vec![7], 0),

@@ -14,6 +14,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::machine::Machine;
+use crate::median::median;
 
 pub use load::Load;
 pub use table::markdown;
@@ -79,9 +80,7 @@ pub struct ProxyComparison {
 impl WayFigures {
     /// The median run's figure; `None` without runs, or without the figure.
     fn median(&self, figure: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
-        let mut figures: Vec<f64> = self.runs.iter().filter_map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures.get(figures.len().saturating_sub(1) / 2).copied()
+        median(self.runs.iter().filter_map(figure).collect())
     }
 }
 

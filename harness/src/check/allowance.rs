@@ -170,6 +170,20 @@ mod tests {
                     Fail,
                 ),
                 (
+                    "lost while only the replica's log is flushed once a second",
+                    broken(
+                        Tiny::sale(3).bought(1).accepted(2).told(2, Created),
+                        Fault::MysqlCommitKill(MysqlCommitKill {}),
+                        0,
+                        Some(100),
+                    )
+                    .with(|e| {
+                        let name = "mysql-replica innodb_flush_log_at_trx_commit".to_owned();
+                        e.guarantees.insert(name, "0".to_owned());
+                    }),
+                    Fail,
+                ),
+                (
                     "a failover loses no stored order",
                     failover(Tiny::sale(3).bought(1).accepted(2).told(2, Created), 0),
                     Fail,

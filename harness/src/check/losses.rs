@@ -52,27 +52,18 @@ impl Layer {
         }
     }
 
-    /// Settings that decide what it may lose.
-    fn settings(self) -> &'static [&'static str] {
+    /// Its servers hold the truth of it; the settings of others decide nothing.
+    fn is_kept_by(self, server: &str) -> bool {
         match self {
-            Self::Cache => &[
-                "appendfsync",
-                "min-replicas-to-write",
-                "cluster-node-timeout",
-            ],
-            Self::Queue => &["flushDiskType", "brokerRole"],
-            Self::Store => &[
-                "innodb_flush_log_at_trx_commit",
-                "sync_binlog",
-                "tx_isolation",
-                "transaction_isolation",
-            ],
+            Self::Cache => server.starts_with("redis-"),
+            Self::Queue => server == "rocketmq-broker",
+            Self::Store => server == "mysql",
         }
     }
 
     /// A fault after which it may have lost what it had acknowledged.
     fn is_risked_by(self, fault: &Fault, in_force: &[String]) -> bool {
-        let server = |prefix: &str| fault.server().is_some_and(|name| name.starts_with(prefix));
+        let hits_its_server = fault.server().is_some_and(|name| self.is_kept_by(&name));
         match self {
             Self::Cache => {
                 let deposed = matches!(
@@ -91,14 +82,14 @@ impl Layer {
                     .iter()
                     .flat_map(Links::patterns)
                     .any(|one| between(&one));
-                deposed || cut || server("redis-")
+                deposed || cut || hits_its_server
             }
             Self::Queue => false,
             Self::Store => {
                 let lazy = in_force
                     .iter()
                     .any(|one| one == "innodb_flush_log_at_trx_commit 0");
-                let killed = matches!(fault, Fault::ServerKill(_)) && server("mysql");
+                let killed = matches!(fault, Fault::ServerKill(_)) && hits_its_server;
                 lazy && (killed || matches!(fault, Fault::MysqlCommitKill(_)))
             }
         }
@@ -107,10 +98,11 @@ impl Layer {
 
 /// All layers, with what a run of this configuration and these faults may have lost.
 pub fn losses(case: &Case<'_>) -> Vec<Loss> {
-    Layer::ALL.map(|layer| loss(case, layer)).into()
+    let accepted = case.accepted();
+    Layer::ALL.map(|layer| loss(case, &accepted, layer)).into()
 }
 
-fn loss(case: &Case<'_>, layer: Layer) -> Loss {
+fn loss(case: &Case<'_>, accepted: &[(&Purchase, Option<Standing>)], layer: Layer) -> Loss {
     let in_force = in_force(case, layer);
     let plan = &case.evidence.plan;
     // Events stand in the order of the plan.
@@ -127,7 +119,6 @@ fn loss(case: &Case<'_>, layer: Layer) -> Loss {
                 .any(|event| window(layer, event).contains(&at_ms))
         })
     };
-    let accepted = case.accepted();
     let at_risk = accepted.iter().filter(|(one, _)| at_risk(one)).count() as u64;
     let raised: u64 = plan
         .faults
@@ -201,15 +192,16 @@ pub fn lost_in(purchase: &Purchase, standing: Option<Standing>) -> Option<Layer>
     }
 }
 
-/// The layer's settings, each value once.
+/// The settings of the layer's servers, each value once.
 fn in_force(case: &Case<'_>, layer: Layer) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for (name, value) in &case.evidence.guarantees {
-        let setting = name.rsplit(' ').next().unwrap_or(name);
-        if layer.settings().contains(&setting) {
-            words.push(format!("{setting} {value}"));
-        }
-    }
+    let named = case.evidence.guarantees.iter();
+    let of_layer = named.filter_map(|(name, value)| {
+        let (server, setting) = name.split_once(' ')?;
+        layer
+            .is_kept_by(server)
+            .then(|| format!("{setting} {value}"))
+    });
+    let mut words: Vec<String> = of_layer.collect();
     words.sort_unstable();
     words.dedup();
     words

@@ -204,6 +204,12 @@ pub struct Evidence {
     pub clean_room: CleanRoom,
 }
 
+/// Checks by their ids, for tables.
+pub fn words(checks: &[CheckId]) -> String {
+    let words = checks.iter().map(|check| format!("{check:?}"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// The answer of all checkers together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
@@ -221,4 +227,13 @@ pub struct Judgement {
     pub losses: Vec<Loss>,
     /// The longest recovery; None: no fault, or the service had not recovered when the load ended.
     pub recovery_ms: Option<u64>,
+}
+
+impl Judgement {
+    /// The checks that failed.
+    pub fn failed(&self) -> Vec<CheckId> {
+        let failed = self.checks.iter();
+        let failed = failed.filter(|check| check.verdict == Verdict::Fail);
+        failed.map(|check| check.id).collect()
+    }
 }

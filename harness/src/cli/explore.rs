@@ -1,6 +1,6 @@
 //! `flashdrill explore`: random drills of one seed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
@@ -11,7 +11,9 @@ use super::setting::SettingArgs;
 use crate::drill::fit::Fit;
 use crate::drill::range::Count;
 use crate::drill::resolve::fresh_seed;
+use crate::drill::resolve::target::place;
 use crate::explore::{ExploreError, Lab, Order, explore};
+use crate::target;
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
@@ -58,28 +60,24 @@ pub async fn run(args: Args) -> Exit {
 /// The exit code, when nothing was run.
 async fn explored(args: Args) -> Result<Exit, Exit> {
     let setting = args.setting.read()?;
+    let target_file = place(&args.drills, &args.target);
     let order = Order {
         seed: args.seed.unwrap_or_else(fresh_seed),
         time: Duration::from_secs(60 * u64::from(args.minutes.get())),
-        target: target_file(&args.drills, &args.target),
+        target: target::file::load(&target_file).map_err(|error| Exit::usage(&error))?,
+        target_file: target_file.display().to_string(),
         mutant: args.mutant,
         replays: args.replays,
         shrink_runs: args.shrink_runs,
     };
-    crate::target::file::load(order.target.as_ref()).map_err(|error| Exit::usage(&error))?;
-    let session = Session::start(&args.results, setting.clone(), Fit::AsWritten).await?;
+    let session = Session::start(&args.results, setting, Fit::AsWritten).await?;
     session
         .bench
         .narrate
         .say(&format!("exploring with seed {}", order.seed));
-    let lab = Lab::new(
-        (&session.stack, &session.bench),
-        &setting,
-        (&order.target, order.mutant.as_deref()),
-        order.seed,
-    );
+    let lab = Lab::new(&session.stack, &session.bench, &order);
     let mut lab = lab.map_err(|error| Exit::internal(&error))?;
-    let summary = explore(&order, &mut lab).await;
+    let summary = explore(&mut lab).await;
     let folder = lab.folder().to_owned();
     let last = summary.as_ref().ok().and_then(|found| found.drills.last());
     let last = last.map(|drill| drill.run.clone());
@@ -95,18 +93,6 @@ async fn explored(args: Args) -> Result<Exit, Exit> {
         }
         Err(error) => exit_of(&error),
     })
-}
-
-/// A name stands for a file among the drills' targets.
-fn target_file(drills: &Path, word: &str) -> String {
-    match Path::new(word).extension() {
-        Some(ending) if ending == "toml" => word.to_owned(),
-        _ => drills
-            .join("targets")
-            .join(format!("{word}.toml"))
-            .display()
-            .to_string(),
-    }
 }
 
 fn exit_of(error: &ExploreError) -> Exit {

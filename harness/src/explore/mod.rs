@@ -16,7 +16,7 @@ use crate::drill::file::FileError;
 use crate::drill::folder::FolderError;
 use crate::drill::run::RunError;
 use crate::faults::Grounds;
-use crate::target;
+use crate::target::Target;
 
 pub use summary::{Failure, Found, Summary};
 pub use trial::{Lab, Outcome};
@@ -30,8 +30,9 @@ pub struct Order {
     pub seed: u64,
     /// After this no new drill is begun; a failure that was found is still studied.
     pub time: Duration,
-    /// Path of the target file.
-    pub target: String,
+    /// Path of the target file, as drill files name it, and what it says.
+    pub target_file: String,
+    pub target: Target,
     /// A broken variant of the service, to see what exploring finds.
     pub mutant: Option<String>,
     /// How often a failure is run again as it was.
@@ -55,12 +56,12 @@ pub enum ExploreError {
 /// Explores. Ctrl-C ends it after the run that is on; what was found is saved after every run.
 ///
 /// # Errors
-/// The target cannot be read, files cannot be written, or the servers do not come back.
-pub async fn explore(order: &Order, lab: &mut Lab<'_>) -> Result<Summary, ExploreError> {
-    let target = target::file::load(order.target.as_ref())?;
+/// Files cannot be written, or the servers do not come back.
+pub async fn explore(lab: &mut Lab<'_>) -> Result<Summary, ExploreError> {
+    let order = lab.order;
     let grounds = Grounds {
-        setting: lab.setting,
-        target: &target,
+        setting: lab.stack.setting(),
+        target: &order.target,
         service_nodes: 1,
     };
     let menu = menu::menu(grounds);
@@ -74,12 +75,14 @@ pub async fn explore(order: &Order, lab: &mut Lab<'_>) -> Result<Summary, Explor
         if lab.is_cancelled() {
             break;
         }
-        summary.add(Found::new(number, &draft, &outcome, run));
+        summary
+            .drills
+            .push(Found::new(number, &draft, &outcome, run));
         lab.save(&summary)?;
         if let Outcome::Failed(checks) = outcome
             && summary.is_new(&checks)
         {
-            let failure = study::study(order, lab, number, &draft, checks).await?;
+            let failure = study::study(lab, number, &draft, checks).await?;
             summary.failures.push(failure);
             lab.save(&summary)?;
         }

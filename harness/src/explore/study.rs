@@ -1,10 +1,10 @@
 //! A failure looked into: does it repeat, and what of the drill does it take?
 
+use super::ExploreError;
 use super::draft::Draft;
 use super::shrink::{Smaller, smaller};
 use super::summary::Failure;
 use super::trial::{Lab, Outcome};
-use super::{ExploreError, Order};
 use crate::check::CheckId;
 
 /// Replays the drill and makes it smaller, a step at a time, as long as it fails by one of the same checks.
@@ -12,20 +12,19 @@ use crate::check::CheckId;
 /// # Errors
 /// As of [`Lab::run`].
 pub async fn study(
-    order: &Order,
     lab: &mut Lab<'_>,
     number: u64,
     draft: &Draft,
     checks: Vec<CheckId>,
 ) -> Result<Failure, ExploreError> {
     let (mut replays, mut repeated) = (0, 0);
-    while replays < order.replays && !lab.is_cancelled() {
+    while replays < lab.order.replays && !lab.is_cancelled() {
         let (outcome, _) = lab.run(draft, &format!("{number:04}")).await?;
         replays += 1;
         repeated += u64::from(fails_by(&outcome, &checks));
     }
     let mut search = Search {
-        runs_left: order.shrink_runs,
+        runs_left: lab.order.shrink_runs,
         // What does not always fail gets two chances.
         tries: if repeated == replays { 1 } else { 2 },
         smallest: draft.clone(),

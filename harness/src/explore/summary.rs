@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Order;
 use super::draft::Draft;
 use super::trial::Outcome;
-use crate::check::{CheckId, Verdict};
+use crate::check::{CheckId, Verdict, words};
 
 const LIMITS: &str = "A seed fixes which drills are drawn, their buyers, arrivals and the times of their faults. It cannot \
 fix what the network, the schedulers and the servers' clocks do: a failure may not repeat, which is why it is replayed.";
@@ -85,10 +85,6 @@ impl Summary {
         }
     }
 
-    pub fn add(&mut self, found: Found) {
-        self.drills.push(found);
-    }
-
     /// No failure by just these checks was looked into yet.
     pub fn is_new(&self, checks: &[CheckId]) -> bool {
         self.failures.iter().all(|known| known.checks != checks)
@@ -151,11 +147,6 @@ impl Failure {
             self.file
         )
     }
-}
-
-fn words(checks: &[CheckId]) -> String {
-    let words = checks.iter().map(|check| format!("{check:?}"));
-    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -5,21 +5,18 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::summary::Summary;
-use super::{BROKEN_RUNS_MAX, ExploreError};
+use super::{BROKEN_RUNS_MAX, ExploreError, Order};
 use crate::check::{CheckId, Verdict};
 use crate::drill::folder::{FolderError, RunFolder, run_name};
 use crate::drill::resolve::{Choices, load_plan};
 use crate::drill::run::{self, Bench, RunError};
-use crate::environment::{Setting, Stack};
+use crate::environment::Stack;
 
 /// Where drills are run and kept.
 pub struct Lab<'l> {
     pub stack: &'l Arc<Stack>,
     pub bench: &'l Bench,
-    pub setting: &'l Setting,
-    pub mutant: Option<&'l str>,
-    /// Path of the target file, as drill files name it.
-    pub target: &'l str,
+    pub order: &'l Order,
     folder: PathBuf,
     runs: u64,
     broken_runs: u64,
@@ -36,24 +33,21 @@ pub enum Outcome {
 }
 
 impl<'l> Lab<'l> {
-    /// `seed` names the folder of its files.
+    /// The seed names the folder of its files.
     ///
     /// # Errors
     /// The folder cannot be made.
     pub fn new(
-        (stack, bench): (&'l Arc<Stack>, &'l Bench),
-        setting: &'l Setting,
-        (target, mutant): (&'l str, Option<&'l str>),
-        seed: u64,
+        stack: &'l Arc<Stack>,
+        bench: &'l Bench,
+        order: &'l Order,
     ) -> Result<Self, FolderError> {
-        let folder = bench.results.join(format!("explore-{seed}"));
+        let folder = bench.results.join(format!("explore-{}", order.seed));
         std::fs::create_dir_all(&folder).map_err(|source| write_error(&folder, source))?;
         Ok(Self {
             stack,
             bench,
-            setting,
-            mutant,
-            target,
+            order,
             folder,
             runs: 0,
             broken_runs: 0,
@@ -77,17 +71,15 @@ impl<'l> Lab<'l> {
             ..Choices::default()
         };
         let plan = load_plan(&path, &choices)?;
-        let finished = run::run(self.stack, &plan, self.mutant, self.bench).await;
+        let finished = run::run(self.stack, &plan, self.order.mutant.as_deref(), self.bench).await;
         let outcome = match finished {
             Ok(finished) => {
                 self.broken_runs = 0;
                 let judgement = &finished.judgement;
                 self.bench.narrate.say(&finished.summary());
-                let failed = judgement.checks.iter();
-                let failed = failed.filter(|check| check.verdict == Verdict::Fail);
                 match judgement.verdict {
                     Verdict::Pass => Outcome::Held,
-                    Verdict::Fail => Outcome::Failed(failed.map(|check| check.id).collect()),
+                    Verdict::Fail => Outcome::Failed(judgement.failed()),
                     Verdict::Inconclusive => Outcome::NoTest(judgement.reasons.join("; ")),
                 }
             }
@@ -113,7 +105,11 @@ impl<'l> Lab<'l> {
     /// The file cannot be written.
     pub fn write(&self, draft: &Draft, name: &str) -> Result<PathBuf, ExploreError> {
         let path = self.folder.join(format!("{name}.toml"));
-        let text = format!("target = {:?}\n{}", self.target, draft.to_toml()?);
+        let text = format!(
+            "target = {:?}\n{}",
+            self.order.target_file,
+            draft.to_toml()?
+        );
         std::fs::write(&path, text).map_err(|source| write_error(&path, source))?;
         Ok(path)
     }

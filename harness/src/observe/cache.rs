@@ -16,8 +16,8 @@ pub struct CacheSource {
     nodes: Vec<SocketAddr>,
     limit: Duration,
     connections: HashMap<SocketAddr, MultiplexedConnection>,
-    /// Commands that it has sent.
-    sent: u64,
+    /// Commands that it has sent, by node.
+    sent: HashMap<SocketAddr, u64>,
 }
 
 impl CacheSource {
@@ -27,7 +27,7 @@ impl CacheSource {
             nodes,
             limit,
             connections: HashMap::new(),
-            sent: 0,
+            sent: HashMap::new(),
         }
     }
 
@@ -37,16 +37,18 @@ impl CacheSource {
     /// A node does not answer: a sum over some of them would mean nothing.
     pub async fn calls(&mut self) -> Result<u64, String> {
         let mut calls = 0;
-        for address in self.nodes.clone() {
-            let info = self.send(address, &["INFO".to_owned()]).await?;
+        for (address, answer) in self.ask_all(&["INFO"]).await {
+            let info = answer.map_err(|error| format!("{address}: {error}"))?;
             let info = string(&info)?;
             if field(&info, "role:") == Some("master") {
                 let executed = field(&info, "total_commands_processed:");
                 let executed: Option<u64> = executed.and_then(|text| text.parse().ok());
-                calls += executed.ok_or("INFO does not count commands")?;
+                let ours = self.sent.get(&address).copied().unwrap_or(0);
+                let executed = executed.ok_or("INFO does not count commands")?;
+                calls += executed.saturating_sub(ours);
             }
         }
-        Ok(calls.saturating_sub(self.sent))
+        Ok(calls)
     }
 
     /// Asks every node who owns what. Nodes that do not answer are left out.
@@ -54,24 +56,16 @@ impl CacheSource {
     /// # Errors
     /// No node answers.
     pub async fn routes(&mut self) -> Result<Routes, String> {
-        let mut tasks = JoinSet::new();
-        self.sent += self.nodes.len() as u64;
-        for address in self.nodes.clone() {
-            let (kept, limit) = (self.connections.remove(&address), self.limit);
-            tasks.spawn(async move { (address, view(address, kept, limit).await) });
-        }
         let mut routes = Routes::default();
         let mut errors = Vec::new();
         let mut views = 0;
-        while let Some(Ok((address, answer))) = tasks.join_next().await {
+        for (address, answer) in self.ask_all(&["CLUSTER", "NODES"]).await {
             match answer {
-                Ok((connection, View::Cluster(text))) => {
+                Ok(text) => {
                     views += 1;
-                    routes.add_view(address, &text);
-                    self.connections.insert(address, connection);
+                    routes.add_view(address, &string(&text)?);
                 }
-                Ok((connection, View::Single)) => {
-                    self.connections.insert(address, connection);
+                Err(error) if error.to_string().contains("cluster support disabled") => {
                     return Ok(Routes::single(address));
                 }
                 Err(error) => errors.push(format!("{address}: {error}")),
@@ -84,55 +78,76 @@ impl CacheSource {
         }
     }
 
+    /// Asks all nodes the same at the same time: one that hangs keeps none of the others waiting.
+    async fn ask_all(
+        &mut self,
+        command: &'static [&'static str],
+    ) -> Vec<(SocketAddr, Result<Value, RedisError>)> {
+        let mut tasks = JoinSet::new();
+        for address in self.nodes.clone() {
+            let (kept, limit) = (self.take(address), self.limit);
+            tasks.spawn(async move { (address, run(address, kept, limit, command).await) });
+        }
+        let mut answers = Vec::with_capacity(self.nodes.len());
+        while let Some(Ok((address, (connection, answer)))) = tasks.join_next().await {
+            self.keep(address, connection, &answer);
+            answers.push((address, answer));
+        }
+        answers
+    }
+
     /// Runs a command whose first argument is its key on the primary of that key.
     ///
     /// # Errors
     /// The primary is not known, does not answer in time, or refuses.
     pub async fn ask(&mut self, routes: &Routes, command: &[String]) -> Result<Value, String> {
         let key = command.get(1).map_or("", String::as_str);
-        self.send(routes.owner(slot_of(key))?, command).await
+        let address = routes.owner(slot_of(key))?;
+        let kept = self.take(address);
+        let (connection, answer) = run(address, kept, self.limit, command).await;
+        self.keep(address, connection, &answer);
+        answer.map_err(|error| format!("{address}: {error}"))
     }
 
-    async fn send(&mut self, address: SocketAddr, command: &[String]) -> Result<Value, String> {
-        self.sent += 1;
-        let mut connection = match self.connections.remove(&address) {
-            Some(connection) => connection,
-            None => connect(address, self.limit)
-                .await
-                .map_err(|error| error.to_string())?,
-        };
-        let answer = request(command).query_async(&mut connection).await;
-        // Kept only after an answer: a late one must not be taken for the next.
-        let value = answer.map_err(|error: RedisError| format!("{address}: {error}"))?;
-        self.connections.insert(address, connection);
-        Ok(value)
+    /// The connection there is, for one command.
+    fn take(&mut self, address: SocketAddr) -> Option<MultiplexedConnection> {
+        *self.sent.entry(address).or_default() += 1;
+        self.connections.remove(&address)
+    }
+
+    /// Keeps a connection on which an answer came, were it a refusal: a late one must not be taken for the next.
+    fn keep(
+        &mut self,
+        address: SocketAddr,
+        connection: Option<MultiplexedConnection>,
+        answer: &Result<Value, RedisError>,
+    ) {
+        let has_answered = answer
+            .as_ref()
+            .map_or_else(|error| error.code().is_some(), |_| true);
+        if let Some(connection) = connection.filter(|_| has_answered) {
+            self.connections.insert(address, connection);
+        }
     }
 }
 
-enum View {
-    Cluster(String),
-    Single,
-}
-
-async fn view(
+/// Runs one command; the connection comes back, if there is one.
+async fn run<A: redis::ToRedisArgs>(
     address: SocketAddr,
     kept: Option<MultiplexedConnection>,
     limit: Duration,
-) -> Result<(MultiplexedConnection, View), RedisError> {
-    let mut connection = match kept {
-        Some(connection) => connection,
-        None => connect(address, limit).await?,
+    command: &[A],
+) -> (Option<MultiplexedConnection>, Result<Value, RedisError>) {
+    let connected = match kept {
+        Some(connection) => Ok(connection),
+        None => connect(address, limit).await,
     };
-    let answer = redis::cmd("CLUSTER")
-        .arg("NODES")
-        .query_async(&mut connection)
-        .await;
-    match answer {
-        Ok(text) => Ok((connection, View::Cluster(text))),
-        Err(error) if error.to_string().contains("cluster support disabled") => {
-            Ok((connection, View::Single))
+    match connected {
+        Ok(mut connection) => {
+            let answer = request(command).query_async(&mut connection).await;
+            (Some(connection), answer)
         }
-        Err(error) => Err(error),
+        Err(error) => (None, Err(error)),
     }
 }
 
@@ -154,7 +169,7 @@ fn field<'t>(info: &'t str, name: &str) -> Option<&'t str> {
     info.lines().find_map(|line| line.strip_prefix(name))
 }
 
-fn request(command: &[String]) -> redis::Cmd {
+fn request<A: redis::ToRedisArgs>(command: &[A]) -> redis::Cmd {
     let mut out = redis::Cmd::new();
     for part in command {
         out.arg(part);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::page::page;
-use crate::check::{CheckId, Verdict};
+use crate::check::{CheckId, Verdict, words};
 use crate::drill::folder::FolderError;
 use crate::drill::plan::Mutant;
 
@@ -65,8 +65,7 @@ impl Row {
     }
 
     pub fn failed_checks(&self) -> String {
-        let failed = self.failed.iter().map(|check| format!("{check:?}"));
-        failed.collect::<Vec<_>>().join(" ")
+        words(&self.failed)
     }
 
     pub fn survival(&self) -> Survival {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::check::{CheckId, Verdict};
+use crate::check::Verdict;
 use crate::drill::file::FileError;
 use crate::drill::folder::run_name;
 use crate::drill::plan::{Mutant, Plan};
@@ -157,18 +157,11 @@ async fn row(
     let name = mutant.map_or("unmutated", |mutant| mutant.name.as_str());
     let plan = replan(job, name)?;
     let finished = run::run(stack, &plan, mutant.map(|m| m.name.as_str()), bench).await?;
-    let failed: Vec<CheckId> = finished
-        .judgement
-        .checks
-        .iter()
-        .filter(|check| check.verdict == Verdict::Fail)
-        .map(|check| check.id)
-        .collect();
     Ok(Row {
         drill: plan.drill,
         mutant: mutant.cloned(),
         verdict: finished.judgement.verdict,
-        failed,
+        failed: finished.judgement.failed(),
         run: plan.sale.id,
     })
 }

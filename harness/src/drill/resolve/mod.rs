@@ -10,7 +10,7 @@ mod sale;
 mod service;
 mod shape;
 mod short;
-mod target;
+pub mod target;
 mod trace;
 
 use std::path::Path;

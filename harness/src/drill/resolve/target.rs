@@ -12,16 +12,16 @@ use crate::target::{self, Requests, Target};
 /// # Errors
 /// Every mistake, with its key path.
 pub fn load(drill: &Path, word: &str) -> Result<Target, FileError> {
-    target::file::load(&place(drill, word))
+    let folder = drill.parent().unwrap_or(Path::new("."));
+    target::file::load(&place(folder, word))
 }
 
-/// Named targets stand in the `targets` folder beside the drill's or one level up.
-fn place(drill: &Path, word: &str) -> PathBuf {
+/// Where the file is that `word` means to a drill in `folder`: named targets stand in `targets` there or one level up.
+pub fn place(folder: &Path, word: &str) -> PathBuf {
     if Path::new(word).extension().is_some_and(|end| end == "toml") {
         return word.into();
     }
     let file = format!("targets/{word}.toml");
-    let folder = drill.parent().unwrap_or(Path::new("."));
     let beside = folder.join(&file);
     if beside.exists() {
         beside
