@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use flashdrill::check::CheckId;
 use flashdrill::drill::file::FileError;
 use flashdrill::drill::plan::Plan;
 use flashdrill::drill::resolve::{Choices, load_plan};
@@ -750,4 +751,52 @@ fn a_share_of_the_rates_is_on_top_of_short() {
         ],
         [10_000.0, 1_000.0, 2_000.0]
     );
+}
+
+#[test]
+fn expected_alerts_are_asked_for_and_have_their_occasion() {
+    let alerts = "[[expect.alerts]]\nname = \"stock_paused\"\nfault = \"redis_primary_kill\"\n\n";
+    let wrong = oversell()
+        .replace("\"L6\", \"A1\"]", "\"L6\"]")
+        .replace("[[mutants]]", &format!("{alerts}[[mutants]]"));
+    let (_folder, path) = folder_with(&wrong);
+    let problems = problems_at(&path);
+    for part in [
+        "expect.checks: A1 is missing",
+        "expect.alerts[0].fault: the drill has no fault of kind redis_primary_kill",
+    ] {
+        assert!(
+            problems.iter().any(|problem| problem.contains(part)),
+            "{part} not in {problems:?}"
+        );
+    }
+    let misspelt = oversell().replace(
+        "[short]",
+        &format!("{}[short]", alerts.replace("primary_kill", "primary_kil")),
+    );
+    let (_folder, path) = folder_with(&misspelt);
+    let problems = problems_at(&path);
+    assert!(
+        problems[0].contains("expect.alerts[0].fault"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn a_target_that_sends_no_alerts_is_not_asked_for_them() {
+    let path = drills().join("redis/primary-kill.toml");
+    let plan = load_plan(&path, &choices()).unwrap();
+    assert!(plan.expect.checks.contains(&CheckId::A1));
+    let alert = &plan.expect.alerts[0];
+    assert_eq!(alert.fault.as_deref(), Some("redis_primary_kill"));
+    assert_eq!((alert.within_ms, alert.at_least), (5_000, 1));
+
+    let path = drills().join("baseline/oversell.toml");
+    let naive = Choices {
+        target: Some("naive-shop".to_owned()),
+        ..choices()
+    };
+    let plan = load_plan(&path, &naive).unwrap();
+    assert!(!plan.expect.checks.contains(&CheckId::A1));
+    assert!(plan.expect.checks.contains(&CheckId::L6));
 }

@@ -247,6 +247,7 @@ impl Run {
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
             samples: self.samples.clone(),
+            alerts: None,
             guarantees: [("redis-0 cluster-node-timeout".to_owned(), "1000".to_owned())].into(),
             clean_room: CleanRoom::default(),
         }

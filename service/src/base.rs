@@ -12,9 +12,11 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::gateway::App;
+use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
 use crate::queue::OrderQueue;
+use crate::queue::outages::tell_outages;
 use crate::reconcile::applied::AppliedNews;
 use crate::reconcile::follower::Follower;
 use crate::reconcile::keeper::Keeper;
@@ -43,6 +45,7 @@ pub struct Base {
     pub store: Store,
     pub stock: Stock,
     metrics: Metrics,
+    alerts: Alerts,
     catalogue: Arc<Catalogue>,
     promises: Arc<Promises>,
     releases: Releases,
@@ -58,11 +61,17 @@ impl Base {
     /// MySQL does not answer.
     pub async fn lay(settings: &Settings, tasks: &mut JoinSet<()>) -> Result<Self, StoreError> {
         let metrics = Metrics::register();
+        let alerts = Alerts::start(
+            &settings.listen.to_string(),
+            settings.alert_url.clone(),
+            tasks,
+        );
         let store = Store::connect(&settings.mysql_url).await?;
         store.migrate().await?;
         let lanes = LaneParts {
             scripts: Scripts::default(),
             metrics: metrics.clone(),
+            alerts: alerts.clone(),
             replica_ack: Duration::from_millis(settings.replica_ack_ms),
             unreplicated: settings.unreplicated,
             hold: settings.hold(),
@@ -86,6 +95,7 @@ impl Base {
             store,
             stock,
             metrics,
+            alerts,
             catalogue,
             promises: Arc::default(),
             releases,
@@ -120,6 +130,7 @@ impl Base {
             promises: Arc::clone(&self.promises),
             releases: self.releases.clone(),
             metrics: self.metrics.clone(),
+            alerts: self.alerts.clone(),
         }
     }
 
@@ -137,6 +148,7 @@ impl Base {
         let mut follower = self.follower(Arc::clone(&queue));
         follower.read().await?;
         tasks.spawn(follower.run());
+        tasks.spawn(tell_outages(Arc::clone(&queue), self.alerts.clone()));
         if self.role.is_keeper() {
             let keeper = Keeper {
                 node: self.node.clone(),
@@ -157,12 +169,14 @@ impl Base {
             catalogue: Arc::clone(&self.catalogue),
             stock: self.stock.clone(),
             store: self.store.clone(),
+            alerts: self.alerts.clone(),
             quieter: Quieter {
                 node: self.node.clone(),
                 promises: Arc::clone(&self.promises),
                 store: self.store.clone(),
                 queue,
                 metrics: self.metrics.clone(),
+                alerts: self.alerts.clone(),
                 waits: HashMap::new(),
             },
         }
@@ -174,6 +188,7 @@ impl Base {
             store: self.store.clone(),
             queue,
             metrics: self.metrics.clone(),
+            alerts: self.alerts.clone(),
             hold: settings.hold(),
         }
     }

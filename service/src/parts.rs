@@ -93,6 +93,11 @@ pub trait Parts: Sync {
         rows
     }
 
+    /// How often each alert is sent.
+    fn deliveries(&self) -> usize {
+        1
+    }
+
     /// Bringing a SKU back before its gate reopens.
     fn rebuild<'a>(
         &self,

@@ -63,6 +63,9 @@ pub struct Settings {
     /// How long an unpaid order holds its units, s.
     #[arg(long, env = "FLASHSALE_HOLD_S", default_value_t = 900)]
     pub hold_s: u64,
+    /// Where alerts are sent, as JSON by POST: `http://host:port/path`. Without it they are in the log only.
+    #[arg(long, env = "FLASHSALE_ALERT_URL")]
+    pub alert_url: Option<String>,
     /// The deliberate defect of this run.
     #[cfg(feature = "mutants")]
     #[arg(long, env = "FLASHSALE_MUTANT", value_enum)]

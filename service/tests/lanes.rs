@@ -6,6 +6,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flashsale::operations::alerts::Alerts;
 use flashsale::operations::metrics::Metrics;
 use flashsale::sale::order::{OrderMessage, Reserved};
 use flashsale::sale::sku::{Gate, Rules, Sku};
@@ -33,6 +34,7 @@ impl Bench {
         let parts = LaneParts {
             scripts: Scripts::default(),
             metrics: Metrics::register(),
+            alerts: Alerts::start("node", None, &mut JoinSet::new()),
             replica_ack: Duration::from_millis(20),
             unreplicated,
             hold: Duration::from_secs(900),

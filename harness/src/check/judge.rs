@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::admission_oversell::AdmissionOversell;
+use super::alerts::Alerts;
 use super::allowance::Allowance;
 use super::backlog::Backlog;
 use super::case::{Case, Checker};
@@ -36,7 +37,7 @@ use super::{CheckId, CheckResult, Evidence, Judgement, Verdict};
 use crate::history::operation::Operation;
 
 /// Every checker there is.
-const CHECKERS: [&dyn Checker; 20] = [
+const CHECKERS: [&dyn Checker; 21] = [
     &Preconditions,
     &CleanRoom,
     &OrderOversell,
@@ -55,6 +56,7 @@ const CHECKERS: [&dyn Checker; 20] = [
     &Allowance,
     &Backlog,
     &GateHolds,
+    &Alerts,
     &ServiceLevels,
     &Steady,
 ];

@@ -7,6 +7,7 @@
 //! evidence cannot decide is a doubt, and a doubt makes the answer inconclusive.
 
 mod admission_oversell;
+mod alerts;
 mod allowance;
 mod answers;
 mod backlog;
@@ -65,6 +66,7 @@ use crate::history::final_state::FinalState;
 use crate::journeys::JourneySummary;
 use crate::load::summary::LoadSummary;
 use crate::observe::Sample;
+use crate::observe::alerts::Alert;
 
 pub use judge::{judge, judge_readings};
 pub use levels::Level;
@@ -115,6 +117,8 @@ pub enum CheckId {
     B1,
     /// Refusals do not reach the stores.
     G1,
+    /// Alerts.
+    A1,
     /// Service levels.
     Q1,
     /// Steady state after the faults.
@@ -200,6 +204,8 @@ pub struct Evidence {
     pub damage: Option<String>,
     /// Taken while the load ran.
     pub samples: Vec<Sample>,
+    /// What the service told whoever is on call; None: it was not kept.
+    pub alerts: Option<Vec<Alert>>,
     /// What the run left behind.
     pub clean_room: CleanRoom,
 }

@@ -61,6 +61,7 @@ impl Tiny {
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
             samples: vec![Sample::default()],
+            alerts: Some(Vec::new()),
             guarantees: [
                 ("mysql innodb_flush_log_at_trx_commit", "1"),
                 ("redis-0 cluster-node-timeout", "1000"),
@@ -372,6 +373,7 @@ pub fn plan() -> Plan {
             recover_ms_max: 1_000,
             backlog_max: None,
             store_calls_per_refusal_max: 0.1,
+            alerts: Vec::new(),
             service_levels: ServiceLevels::default(),
             sell_out: false,
         },

@@ -50,6 +50,8 @@ impl RunFolder {
     pub const ENVIRONMENT: &str = "environment.json";
     /// Settings that decide which losses are allowed.
     pub const GUARANTEES: &str = "guarantees.json";
+    /// What the service told whoever is on call.
+    pub const ALERTS: &str = "alerts.json";
     pub const VERDICT: &str = "verdict.json";
     /// What the run left behind.
     pub const CLEAN_ROOM: &str = "clean_room.json";

@@ -100,6 +100,11 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
         stores: part(&folder, RunFolder::STORES, &mut missing),
         guarantees: part(&folder, RunFolder::GUARANTEES, &mut missing),
+        alerts: plan
+            .target
+            .alerts
+            .as_ref()
+            .and_then(|_| part(&folder, RunFolder::ALERTS, &mut missing)),
         clean_room: part(&folder, RunFolder::CLEAN_ROOM, &mut missing),
         plan,
         reasons: Vec::new(),

@@ -115,11 +115,26 @@ pub struct Expect {
     /// What a store may be asked for each buyer refused once everything is sold (G1).
     #[serde(default = "store_calls_per_refusal_max")]
     pub store_calls_per_refusal_max: f64,
+    /// What whoever is on call must be told (A1); no other alert may come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<ExpectedAlert>,
     /// How well buyers must be served (Q1, Q2).
     #[serde(default)]
     pub service_levels: ServiceLevels,
     /// Demand exceeds stock: everything must be sold at the end.
     pub sell_out: bool,
+}
+
+/// An alert that must come, once for each thing that it can be about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedAlert {
+    pub name: String,
+    /// After each injection of a fault of this kind; None: after the load has begun.
+    pub fault: Option<String>,
+    /// So long after it.
+    pub within_ms: u64,
+    /// 0: it may come.
+    pub at_least: u64,
 }
 
 /// How well buyers must be served before, during and after the faults; None: as it comes.

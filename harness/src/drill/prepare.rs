@@ -10,6 +10,7 @@ use super::plan::Plan;
 use crate::environment::{EnvironmentError, RedisNode, Service, ServiceOptions, Stack};
 use crate::faults::{Need, PlannedFault};
 use crate::load::endpoint::Endpoint;
+use crate::observe::alerts::AlertSink;
 use crate::observe::{Endpoints, ObserveError, StoreReader};
 use crate::target::call::{CallError, call, filled};
 use crate::target::template::{UnknownVariable, Variables, fill};
@@ -43,6 +44,8 @@ pub struct Prepared {
     /// The stack's and the run's.
     pub variables: Variables,
     pub endpoints: Endpoints,
+    /// Where the service's alerts arrive.
+    pub alerts: AlertSink,
 }
 
 impl Prepared {
@@ -67,7 +70,9 @@ pub async fn start_services(
     bin_dir: &Path,
     folder: &RunFolder,
 ) -> Result<Prepared, PrepareError> {
-    let variables = variables(stack, plan, mutant, bin_dir);
+    let alerts = AlertSink::start().await?;
+    let mut variables = variables(stack, plan, mutant, bin_dir);
+    variables.insert("alert_url".to_owned(), alerts.url.clone());
     let nodes = (0..plan.service.len())
         .map(|node| start_node(stack, plan, mutant, node, &variables, folder));
     let services = try_join_all(nodes).await?;
@@ -84,6 +89,7 @@ pub async fn start_services(
         services,
         variables,
         endpoints,
+        alerts,
     })
 }
 

@@ -180,6 +180,10 @@ async fn collect(
         converged_ms: settled.converged_ms,
     };
     folder.save(RunFolder::STORES, &stores)?;
+    if let Some(fields) = &plan.target.alerts {
+        let alerts = prepared.alerts.received(fields, sold.start);
+        folder.save(RunFolder::ALERTS, &alerts)?;
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! at rest. Reads go straight to the authorities, never through the fault proxies.
 
 pub mod agreement;
+pub mod alerts;
 mod cache;
 mod metrics;
 mod reader;
@@ -82,6 +83,8 @@ pub enum ObserveError {
     Command { query: &'static str },
     #[error("the HTTP client for the service's counters could not be made")]
     Http(#[source] reqwest::Error),
+    #[error("no port of 127.0.0.1 could be had for the service's alerts: {0}")]
+    AlertSink(#[source] std::io::Error),
     #[error("samples cannot be written to {path}")]
     File {
         path: PathBuf,

@@ -112,7 +112,7 @@ fn write(file: &mut File, sample: &Sample) -> std::io::Result<()> {
 }
 
 /// Milliseconds from `start` to `at`, negative before it.
-fn since(start: Instant, at: Instant) -> i64 {
+pub(super) fn since(start: Instant, at: Instant) -> i64 {
     let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     match at.checked_duration_since(start) {
         Some(after) => ms(after),

@@ -1,7 +1,8 @@
 //! The system under test, known only by a target file: how to start it, ask it, and read its stores.
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the run (`{run}`, `{sale}`), in `start` of
-//! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{redis_seeds}`, ...), or of one request (`{sku}`,
+//! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{redis_seeds}`,
+//! `{alert_url}`, ...), or of one request (`{sku}`,
 //! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 
@@ -38,10 +39,26 @@ pub struct Target {
     #[deserr(default)]
     pub challenge_field: Option<String>,
     pub state: StateQueries,
+    /// What it tells whoever is on call, by POST to `{alert_url}`; None: it sends no alerts.
+    #[serde(default)]
+    #[deserr(default)]
+    pub alerts: Option<AlertFields>,
 }
 
 fn status_field() -> String {
     "state".to_owned()
+}
+
+/// JSON fields of an alert.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct AlertFields {
+    /// Holds which alert it is.
+    pub name_field: String,
+    /// Holds what it is about: two alerts of one name about one thing are one told twice.
+    #[serde(default)]
+    #[deserr(default)]
+    pub about_field: Option<String>,
 }
 
 /// How the service comes up. All parts are templates.

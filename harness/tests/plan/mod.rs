@@ -44,6 +44,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             converge_ms_max: 30_000,
             backlog_max: None,
             store_calls_per_refusal_max: 0.1,
+            alerts: Vec::new(),
             service_levels: ServiceLevels::default(),
             sell_out: false,
         },

@@ -1,5 +1,6 @@
-//! What operators and monitoring see: metrics, health, and the calls that prepare and open a sale.
+//! What operators and monitoring see: alerts, metrics, health, and the calls that prepare and open a sale.
 
+pub mod alerts;
 pub mod health;
 pub mod log;
 pub mod metrics;

@@ -1,6 +1,7 @@
 //! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
 
 mod order_queue;
+pub mod outages;
 mod progress;
 pub mod rocketmq;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::releases::Releases;
+use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::promises::{Promise, Promises};
@@ -14,6 +15,7 @@ pub struct AppliedNews {
     pub promises: Arc<Promises>,
     pub releases: Releases,
     pub metrics: Metrics,
+    pub alerts: Alerts,
 }
 
 impl AppliedNews {
@@ -37,7 +39,7 @@ impl AppliedNews {
             order = applied.order_id,
             sku = applied.sku,
             reason,
-            "ALERT: broken promise"
+            "broken promise"
         );
         // Whose order this node did not promise itself may be of any sale.
         let skus = match promise.map(|promise| &promise.order) {
@@ -49,6 +51,11 @@ impl AppliedNews {
             None => self.catalogue.named(&applied.sku),
         };
         for sku in skus {
+            let text = format!(
+                "order {} was granted and refused: {reason}",
+                applied.order_id
+            );
+            self.alerts.raise(Trouble::PromiseBroken, &sku, text);
             sku.suspect();
             self.releases.stock.pause(&sku);
         }

@@ -46,7 +46,8 @@ impl Rebuilder {
                 }
                 if patience.is_over(Instant::now(), reading.as_ref()) {
                     let lost: Vec<_> = unapplied.unwrap_or_default().into_values().collect();
-                    break quiet::give_up(&self.store, &self.metrics, sku, &lost).await?;
+                    break quiet::give_up(&self.store, &self.metrics, &self.alerts, sku, &lost)
+                        .await?;
                 }
             }
             tokio::time::sleep(POLL_INTERVAL).await;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::doubt::doubt;
 use super::quiet::{Closing, Quieter};
+use crate::operations::alerts::{Alerts, Trouble};
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::{Gate, Sku};
 use crate::stock::Stock;
@@ -21,6 +23,7 @@ pub struct Follower {
     pub catalogue: Arc<Catalogue>,
     pub stock: Stock,
     pub store: Store,
+    pub alerts: Alerts,
     pub quieter: Quieter,
 }
 
@@ -57,7 +60,7 @@ impl Follower {
                 });
             } else if sku.is_suspect() && sku.epoch() == row.epoch && row.state != SaleState::Closed
             {
-                self.store.doubt(row).await?;
+                doubt(&self.store, &self.alerts, row, &sku).await?;
             }
         }
         self.quieter.look(&closing).await?;
@@ -81,6 +84,7 @@ impl Follower {
         }
         sku.set_gate(now);
         if (before, now) == (Gate::Paused, Gate::Open) {
+            self.alerts.over(Trouble::StockPaused, &sku);
             tracing::info!(
                 sale = sku.sale,
                 sku = sku.sku,

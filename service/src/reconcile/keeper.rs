@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::doubt::doubt;
 use super::lease::Lease;
 use super::rebuild::{RebuildError, Rebuilder};
 use crate::parts::parts;
@@ -69,7 +70,7 @@ impl Keeper {
             if row.is_ready {
                 if self.is_elsewhere(&row, &sku) {
                     self.rebuilder.stock.pause(&sku);
-                    self.rebuilder.store.doubt(&row).await?;
+                    doubt(&self.rebuilder.store, &self.rebuilder.alerts, &row, &sku).await?;
                 }
             } else if restoring.names.insert((row.sale.clone(), row.sku.clone())) {
                 let keeper = self.clone();

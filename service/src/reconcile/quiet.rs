@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::patience::Patience;
+use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
 use crate::queue::OrderQueue;
 use crate::sale::order::OrderMessage;
@@ -30,6 +31,7 @@ pub struct Quieter {
     pub store: Store,
     pub queue: Arc<dyn OrderQueue>,
     pub metrics: Metrics,
+    pub alerts: Alerts,
     /// By sale and SKU.
     pub waits: HashMap<(String, String), Wait>,
 }
@@ -143,7 +145,7 @@ impl Quieter {
         let message = |promise: &Promise| OrderMessage::clone(&promise.order);
         let lost: Vec<OrderMessage> = granted.iter().map(message).collect();
         let never_asked: Vec<OrderMessage> = unsure.iter().map(message).collect();
-        give_up(&self.store, &self.metrics, sku, &lost).await?;
+        give_up(&self.store, &self.metrics, &self.alerts, sku, &lost).await?;
         self.store
             .reject(&never_asked, reason::NEVER_RESERVED)
             .await?;
@@ -161,6 +163,7 @@ impl Quieter {
 pub async fn give_up(
     store: &Store,
     metrics: &Metrics,
+    alerts: &Alerts,
     sku: &Sku,
     lost: &[OrderMessage],
 ) -> Result<usize, StoreError> {
@@ -168,12 +171,8 @@ pub async fn give_up(
     if given_up > 0 {
         metrics.never_applied.increment(given_up as u64);
         metrics.broken_promises.increment(given_up as u64);
-        tracing::error!(
-            sale = sku.sale,
-            sku = sku.sku,
-            given_up,
-            "ALERT: granted orders given up, their messages never came"
-        );
+        let text = format!("{given_up} granted orders given up, their messages never came");
+        alerts.raise(Trouble::PromiseBroken, sku, text);
     }
     Ok(given_up)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::failpoints::{Point, reach};
+use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::queue::OrderQueue;
 use crate::sale::clock;
@@ -39,6 +40,7 @@ pub struct Rebuilder {
     pub store: Store,
     pub queue: Arc<dyn OrderQueue>,
     pub metrics: Metrics,
+    pub alerts: Alerts,
     /// How long an unpaid order holds its units.
     pub hold: std::time::Duration,
 }

@@ -17,6 +17,7 @@ use super::round::Reservation;
 use super::runner::{INBOX, Runner, Shared};
 use super::scripts::Scripts;
 use super::topology::Primary;
+use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::sale::order::{OrderMessage, Reserved};
 use crate::sale::sku::Sku;
@@ -27,6 +28,7 @@ use crate::settings::Unreplicated;
 pub struct LaneParts {
     pub scripts: Scripts,
     pub metrics: Metrics,
+    pub alerts: Alerts,
     /// Longest wait for a replica; zero does not ask.
     pub replica_ack: Duration,
     pub unreplicated: Unreplicated,

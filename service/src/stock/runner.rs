@@ -12,6 +12,7 @@ use super::identity::Identity;
 use super::lane::LaneParts;
 use super::outcome;
 use super::round::{self, Batch, ReplicaAck, Reservation, RoundAnswer};
+use crate::operations::alerts::Trouble;
 use crate::parts::parts;
 use crate::sale::order::Reserved;
 use crate::sale::sku::{Gate, Sku};
@@ -161,12 +162,8 @@ impl Runner {
         self.parts.metrics.granted(granted, is_replicated);
         if remaining < 0 {
             self.parts.metrics.negative_stock.increment(1);
-            tracing::error!(
-                sale = sku.sale,
-                sku = sku.sku,
-                remaining,
-                "ALERT: negative stock in Redis"
-            );
+            let text = format!("Redis has {remaining} units left");
+            self.parts.alerts.raise(Trouble::NegativeStock, sku, text);
             sku.suspect();
         }
         if outcomes.contains(&Reserved::Unavailable) || outcomes.contains(&Reserved::Unknown) {

@@ -60,13 +60,15 @@ impl Store {
             .map(drop)
     }
 
-    /// The stock is to be made sure of, unless that has happened since this row was read.
-    pub async fn doubt(&self, row: &GateRow) -> Result<(), StoreError> {
+    /// The stock is to be made sure of, unless that has happened since this row was read. Says whether it was this
+    /// call that closed the gate: of all nodes one is told so.
+    pub async fn doubt(&self, row: &GateRow) -> Result<bool, StoreError> {
         let doubted = sqlx::query(
-            "UPDATE gates SET is_ready = 0, trouble = '' WHERE sale = ? AND sku = ? AND epoch = ?",
+            "UPDATE gates SET is_ready = 0, trouble = '' \
+             WHERE sale = ? AND sku = ? AND epoch = ? AND is_ready = 1",
         );
         let doubted = doubted.bind(&row.sale).bind(&row.sku).bind(row.epoch);
-        self.affected("close a gate", doubted).await.map(drop)
+        Ok(self.affected("close a gate", doubted).await? == 1)
     }
 
     /// A new epoch, above `above` and all before it, for the next attempt of the keeper `node`; None if it does not

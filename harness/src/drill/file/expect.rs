@@ -7,6 +7,7 @@ use deserr::Deserr;
 use crate::check::CheckId;
 use crate::drill::problems::Problems;
 use crate::drill::range::{Count, Factor, Share};
+use crate::faults::KindName;
 
 #[derive(Debug, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
@@ -29,10 +30,28 @@ pub struct ExpectSection {
     /// What a store may be asked for each buyer refused once everything is sold; G1 asks it.
     #[deserr(default = Factor::new(0.1).expect("0.1 is a factor"))]
     pub store_calls_per_refusal_max: Factor,
+    /// A1 asks it; no other alert may come.
+    #[deserr(default)]
+    pub alerts: Vec<AlertSection>,
     #[deserr(default)]
     pub service_levels: Option<ServiceLevelsSection>,
     #[deserr(default = true)]
     pub sell_out: bool,
+}
+
+/// `[[expect.alerts]]`: what whoever is on call must be told, once for each thing that it can be about.
+#[derive(Debug, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct AlertSection {
+    pub name: String,
+    /// After each injection of a fault of this kind; without it: after the load has begun.
+    #[deserr(default)]
+    pub fault: Option<KindName>,
+    #[deserr(default = Count::new(10_000).expect("10000 is in range"))]
+    pub within_ms: Count,
+    /// 0: it may come.
+    #[deserr(default = 1)]
+    pub at_least: u64,
 }
 
 /// `[expect.service_levels]`: how well buyers must be served before, during and after the faults; `during` lasts until

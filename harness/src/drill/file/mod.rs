@@ -22,7 +22,7 @@ use crate::load::schedule::Shape;
 
 pub use about::About;
 pub use compose::ComposeSection;
-pub use expect::{ExpectSection, LevelSection, MutantSection, ServiceLevelsSection};
+pub use expect::{AlertSection, ExpectSection, LevelSection, MutantSection, ServiceLevelsSection};
 pub use faults::FaultSection;
 pub use journeys::JourneysSection;
 pub use load::{ArrivalsSection, LoadSection};

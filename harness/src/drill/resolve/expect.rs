@@ -2,11 +2,12 @@
 
 use crate::check::CheckId;
 use crate::drill::file::{
-    DrillFile, ExpectSection, LevelSection, MutantSection, ServiceLevelsSection,
+    AlertSection, DrillFile, ExpectSection, LevelSection, MutantSection, ServiceLevelsSection,
 };
-use crate::drill::plan::{Expect, LevelBounds, Mutant, ServiceLevels};
+use crate::drill::plan::{Expect, ExpectedAlert, LevelBounds, Mutant, ServiceLevels};
 use crate::drill::problems::Problems;
 use crate::drill::range::Share;
+use crate::target::Target;
 
 pub fn check(file: &DrillFile, problems: &mut Problems) {
     let Some(expect) = &file.expect else { return };
@@ -38,6 +39,7 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
             "B1 is among expect.checks; say how many messages may wait",
         );
     }
+    check_alerts(file, expect, problems);
     for (index, mutant) in file.mutants.iter().flatten().enumerate() {
         if !expect.checks.contains(&mutant.check) {
             let message = format!("{:?} is not among expect.checks", mutant.check);
@@ -46,9 +48,31 @@ pub fn check(file: &DrillFile, problems: &mut Problems) {
     }
 }
 
-pub fn expect(section: &ExpectSection) -> Expect {
+fn check_alerts(file: &DrillFile, expect: &ExpectSection, problems: &mut Problems) {
+    if !expect.alerts.is_empty() && !expect.checks.contains(&CheckId::A1) {
+        problems.push(
+            "expect.checks",
+            "A1 is missing, which alone asks for expect.alerts",
+        );
+    }
+    let mut kinds = file.faults.iter().flatten().map(|one| one.fault.kind());
+    for (index, alert) in expect.alerts.iter().enumerate() {
+        if let Some(fault) = alert.fault
+            && !kinds.any(|kind| kind == fault.as_str())
+        {
+            problems.push(
+                format!("expect.alerts[{index}].fault"),
+                format!("the drill has no fault of kind {fault}"),
+            );
+        }
+    }
+}
+
+/// A target that sends no alerts is not asked for them.
+pub fn expect(section: &ExpectSection, target: &Target) -> Expect {
+    let is_asked = |check: &&CheckId| **check != CheckId::A1 || target.alerts.is_some();
     Expect {
-        checks: section.checks.clone(),
+        checks: section.checks.iter().filter(is_asked).copied().collect(),
         sent_share_min: section.sent_share_min.get(),
         schedule_lag_us_p99_max: section.schedule_lag_us_p99_max.get().into(),
         phase_lag_us_p99_max: section
@@ -60,11 +84,21 @@ pub fn expect(section: &ExpectSection) -> Expect {
         recover_ms_max: section.recover_ms_max.get().into(),
         backlog_max: section.backlog_max.map(|max| max.get().into()),
         store_calls_per_refusal_max: section.store_calls_per_refusal_max.get(),
+        alerts: section.alerts.iter().map(alert).collect(),
         service_levels: section
             .service_levels
             .as_ref()
             .map_or_else(ServiceLevels::default, service_levels),
         sell_out: section.sell_out,
+    }
+}
+
+fn alert(section: &AlertSection) -> ExpectedAlert {
+    ExpectedAlert {
+        name: section.name.clone(),
+        fault: section.fault.map(|kind| kind.as_str().to_owned()),
+        within_ms: section.within_ms.get().into(),
+        at_least: section.at_least,
     }
 }
 

@@ -123,7 +123,7 @@ fn resolve(
             .journeys
             .map(|section| journeys::journeys(&section, shrink)),
         faults: compose::planned(&file.faults?, file.compose.as_ref(), shrink, seed),
-        expect: expect::expect(&file.expect?),
+        expect: expect::expect(&file.expect?, &target),
         mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
         target,
     })
