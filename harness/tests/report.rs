@@ -22,6 +22,7 @@ use flashdrill::history::operation::{Operation, OperationKind, Outcome};
 use flashdrill::load::population::{request_id, user_id};
 use flashdrill::load::summary::{Interval, LoadSummary, Percentiles, PhaseSummary};
 use flashdrill::observe::Sample;
+use flashdrill::observe::alerts::Alert;
 use flashdrill::report::{ReportInput, VerdictFile, summary, write_all};
 use flashdrill::target::{AnswerOutcome, AnswerRule, StateQueries};
 
@@ -247,7 +248,12 @@ impl Run {
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,
             samples: self.samples.clone(),
-            alerts: None,
+            alerts: Some(vec![Alert {
+                at_ms: KILLED as i64 + 700,
+                name: "stock_paused".to_owned(),
+                about: "sale/phone-128".to_owned(),
+                body: String::new(),
+            }]),
             guarantees: [("redis-0 cluster-node-timeout".to_owned(), "1000".to_owned())].into(),
             clean_room: CleanRoom::default(),
         }
@@ -466,6 +472,7 @@ fn a_good_run_passes_and_says_so() {
     );
     assert!((8..=12).contains(&text.lines().count()), "{text}");
     assert!(page.contains("all 11 checks hold"));
+    assert!(page.contains("<td>stock_paused</td><td>sale/phone-128</td>"));
 }
 
 #[test]

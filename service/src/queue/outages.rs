@@ -8,8 +8,9 @@ use crate::operations::alerts::{Alerts, Trouble};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// So many looks in a row must say the same, a second: a client that is being replaced is no outage.
-const LOOKS: u32 = 5;
+/// So many looks in a row must say the same, three seconds: a busy machine, or a client that is being replaced, is no
+/// outage.
+const LOOKS: u32 = 15;
 
 /// Runs until the task is aborted.
 pub async fn tell_outages(queue: Arc<dyn OrderQueue>, alerts: Alerts) {
@@ -65,13 +66,32 @@ mod tests {
 
     #[test]
     fn a_change_counts_when_it_lasts() {
-        let looks = "ddddu dddddd uuuu d uuuuu u".replace(' ', "");
         let mut steady = Steady::default();
-        let changes: Vec<_> = looks
-            .bytes()
-            .enumerate()
-            .filter_map(|(at, look)| Some((at, steady.look(look == b'u')?)))
-            .collect();
-        assert_eq!(changes, [(9, false), (20, true)]);
+        let mut told = Vec::new();
+        for (is_up, looks) in [
+            (false, LOOKS - 1),
+            (true, 1),
+            (false, LOOKS),
+            (false, 2 * LOOKS),
+            (true, LOOKS - 1),
+            (false, 1),
+            (true, LOOKS + 1),
+        ] {
+            let changes = (0..looks).filter_map(|_| steady.look(is_up));
+            told.push(changes.collect::<Vec<_>>());
+        }
+        let none = Vec::new;
+        assert_eq!(
+            told,
+            [
+                none(),
+                none(),
+                vec![false],
+                none(),
+                none(),
+                none(),
+                vec![true]
+            ]
+        );
     }
 }

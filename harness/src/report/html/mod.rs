@@ -1,5 +1,6 @@
 //! `report.html`: one page, self-contained, for a reader who was not there.
 
+mod alerts;
 mod checks;
 mod environment;
 mod faults;
@@ -34,6 +35,7 @@ pub fn page(input: &ReportInput<'_>) -> Result<String, ReportError> {
             (plots)
             (checks::section(input))
             (faults::section(input))
+            (alerts::section(input))
             (losses::section(input))
             (load::section(input))
             (journeys::section(input))
