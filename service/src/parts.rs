@@ -93,6 +93,11 @@ pub trait Parts: Sync {
         rows
     }
 
+    /// How long a replica's acknowledgement is waited for.
+    fn replica_patience(&self, own: Duration) -> Duration {
+        own
+    }
+
     /// How often each alert is sent.
     fn deliveries(&self) -> usize {
         1

@@ -1,30 +1,26 @@
 //! `flashdrill drill`: run, list, show.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 
 use super::exit::Exit;
 use super::session::{self, Session};
-use super::setting::SettingArgs;
+use super::workplace::{CatalogueArgs, Workplace};
 use crate::check::Verdict;
 use crate::drill::fit::Fit;
 use crate::drill::folder::run_name;
 use crate::drill::plan::Plan;
 use crate::drill::range::Share;
 use crate::drill::resolve::{Choices, load_plan};
-use crate::drill::{catalogue, run};
+use crate::drill::run;
 
 #[derive(Debug, Subcommand)]
 pub enum DrillCommand {
     /// Run drills one after the other on one stack; the worst verdict is the exit code.
     Run(RunArgs),
     /// List the drills with what each one breaks.
-    List {
-        /// Folder of the drill files.
-        #[arg(long, default_value = "drills")]
-        drills: PathBuf,
-    },
+    List(CatalogueArgs),
     /// Print the plan of a drill: what would run, every default filled in.
     Plan(RunArgs),
 }
@@ -55,14 +51,8 @@ pub struct RunArgs {
     /// Start the service's broken variant of this name (see `flashdrill prove`).
     #[arg(long)]
     mutant: Option<String>,
-    /// Folder of the drill files.
-    #[arg(long, default_value = "drills")]
-    drills: PathBuf,
-    /// Where the run folder is made.
-    #[arg(long, default_value = "results")]
-    results: PathBuf,
     #[command(flatten)]
-    setting: SettingArgs,
+    workplace: Workplace,
 }
 
 impl RunArgs {
@@ -78,7 +68,7 @@ impl RunArgs {
 pub async fn run(command: DrillCommand) -> Exit {
     match command {
         DrillCommand::Run(args) => run_all(&args).await,
-        DrillCommand::List { drills } => list(&drills),
+        DrillCommand::List(args) => list(&args).unwrap_or_else(|exit| exit),
         DrillCommand::Plan(args) => match plans(&args) {
             Ok(plans) => print_plans(&plans),
             Err(exit) => exit,
@@ -88,15 +78,10 @@ pub async fn run(command: DrillCommand) -> Exit {
 
 /// The plans of all drills asked for. Every wrong file is reported before anything starts.
 fn plans(args: &RunArgs) -> Result<Vec<Plan>, Exit> {
-    let files = if args.all {
-        catalogue::all(&args.drills).map_err(|error| {
-            Exit::usage(&format!("cannot read {}: {error}", args.drills.display()))
-        })?
-    } else {
-        args.files
-            .iter()
-            .map(|word| catalogue::find(&args.drills, word))
-            .collect()
+    let catalogue = &args.workplace.catalogue;
+    let files = match args.all {
+        true => catalogue.all()?,
+        false => catalogue.named(&args.files),
     };
     let (mut plans, mut wrong) = (Vec::new(), None);
     for file in &files {
@@ -133,9 +118,9 @@ async fn run_all(args: &RunArgs) -> Exit {
 /// # Errors
 /// The exit code, when nothing was run.
 async fn run_plans(args: &RunArgs) -> Result<Exit, Exit> {
-    let (plans, setting) = (plans(args)?, args.setting.read()?);
+    let (plans, setting) = (plans(args)?, args.workplace.setting.read()?);
     session::accept(&plans, &setting)?;
-    let session = Session::start(&args.results, setting, args.fit()).await?;
+    let session = Session::start(&args.workplace.results, setting, args.fit()).await?;
     let mut worst = Verdict::Pass;
     let (mut broken, mut last) = (None, None);
     for plan in &plans {
@@ -161,13 +146,9 @@ async fn run_plans(args: &RunArgs) -> Result<Exit, Exit> {
     }))
 }
 
-fn list(drills: &Path) -> Exit {
-    let files = match catalogue::all(drills) {
-        Ok(files) => files,
-        Err(error) => return Exit::usage(&format!("cannot read {}: {error}", drills.display())),
-    };
+fn list(catalogue: &CatalogueArgs) -> Result<Exit, Exit> {
     let mut exit = Exit::Pass;
-    for file in files {
+    for file in catalogue.all()? {
         match load_plan(&file, &Choices::default()) {
             Ok(plan) => println!(
                 "{:24} {}  [{}]",
@@ -178,7 +159,7 @@ fn list(drills: &Path) -> Exit {
             Err(error) => exit = Exit::usage(&error),
         }
     }
-    exit
+    Ok(exit)
 }
 
 fn print_plans(plans: &[Plan]) -> Exit {

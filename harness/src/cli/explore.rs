@@ -1,13 +1,12 @@
 //! `flashdrill explore`: random drills of one seed.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
 use super::exit::Exit;
 use super::session::Session;
-use super::setting::SettingArgs;
+use super::workplace::Workplace;
 use crate::drill::fit::Fit;
 use crate::drill::range::Count;
 use crate::drill::resolve::fresh_seed;
@@ -35,14 +34,8 @@ pub struct Args {
     /// Explore the service's broken variant of this name, to see whether it is found.
     #[arg(long)]
     mutant: Option<String>,
-    /// Folder of the drill files, with its targets.
-    #[arg(long, default_value = "drills")]
-    drills: PathBuf,
-    /// Where run folders and what was found are written.
-    #[arg(long, default_value = "results")]
-    results: PathBuf,
     #[command(flatten)]
-    setting: SettingArgs,
+    workplace: Workplace,
 }
 
 fn minutes(text: &str) -> Result<Count, String> {
@@ -59,8 +52,13 @@ pub async fn run(args: Args) -> Exit {
 /// # Errors
 /// The exit code, when nothing was run.
 async fn explored(args: Args) -> Result<Exit, Exit> {
-    let setting = args.setting.read()?;
-    let target_file = place(&args.drills, &args.target);
+    let Workplace {
+        catalogue,
+        results,
+        setting,
+    } = &args.workplace;
+    let setting = setting.read()?;
+    let target_file = place(&catalogue.drills, &args.target);
     let order = Order {
         seed: args.seed.unwrap_or_else(fresh_seed),
         time: Duration::from_secs(60 * u64::from(args.minutes.get())),
@@ -70,7 +68,7 @@ async fn explored(args: Args) -> Result<Exit, Exit> {
         replays: args.replays,
         shrink_runs: args.shrink_runs,
     };
-    let session = Session::start(&args.results, setting, Fit::AsWritten).await?;
+    let session = Session::start(results, setting, Fit::AsWritten).await?;
     session
         .bench
         .narrate

@@ -19,6 +19,7 @@ mod setting;
 mod stop_word;
 mod terminal;
 pub mod up;
+mod workplace;
 
 use std::path::PathBuf;
 

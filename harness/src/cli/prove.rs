@@ -1,20 +1,18 @@
 //! `flashdrill prove`: drills against the mutants that they must catch.
 
-use std::path::PathBuf;
-
 use clap::Args as ClapArgs;
 
 use super::exit::Exit;
 use super::session::{self, Session};
-use super::setting::SettingArgs;
-use crate::drill::catalogue;
+use super::workplace::Workplace;
 use crate::drill::fit::Fit;
 use crate::prove::{self, Job, Order, Progress};
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Drill files or names; without any, every drill that names a mutant.
-    drills: Vec<String>,
+    #[arg(value_name = "DRILLS")]
+    files: Vec<String>,
     /// Only these mutants.
     #[arg(long = "mutant")]
     mutants: Vec<String>,
@@ -31,14 +29,8 @@ pub struct Args {
     /// Root of every random stream.
     #[arg(long)]
     seed: Option<u64>,
-    /// Folder of the drill files.
-    #[arg(long, default_value = "drills")]
-    folder: PathBuf,
-    /// Where run folders and the table are written.
-    #[arg(long, default_value = "results")]
-    results: PathBuf,
     #[command(flatten)]
-    setting: SettingArgs,
+    workplace: Workplace,
 }
 
 pub async fn run(args: Args) -> Exit {
@@ -48,14 +40,17 @@ pub async fn run(args: Args) -> Exit {
 /// # Errors
 /// The exit code, when nothing was run.
 async fn prove(args: Args) -> Result<Exit, Exit> {
-    let setting = args.setting.read()?;
+    let Workplace {
+        results, setting, ..
+    } = &args.workplace;
+    let setting = setting.read()?;
     let jobs = jobs(&args)?;
     session::accept(jobs.iter().map(|job| &job.plan), &setting)?;
     let progress = match args.resume {
-        true => Progress::resumed(&args.results).map_err(|error| Exit::usage(&error))?,
-        false => Progress::new(&args.results),
+        true => Progress::resumed(results).map_err(|error| Exit::usage(&error))?,
+        false => Progress::new(results),
     };
-    let session = Session::start(&args.results, setting, Fit::AsWritten).await?;
+    let session = Session::start(results, setting, Fit::AsWritten).await?;
     let matrix = prove::run(&session.stack, &jobs, &session.bench, progress).await;
     let last = matrix
         .as_ref()
@@ -72,15 +67,10 @@ async fn prove(args: Args) -> Result<Exit, Exit> {
 }
 
 fn jobs(args: &Args) -> Result<Vec<Job>, Exit> {
-    let files = if args.drills.is_empty() {
-        catalogue::all(&args.folder).map_err(|error| {
-            Exit::usage(&format!("cannot read {}: {error}", args.folder.display()))
-        })?
-    } else {
-        let words = args.drills.iter();
-        words
-            .map(|word| catalogue::find(&args.folder, word))
-            .collect()
+    let catalogue = &args.workplace.catalogue;
+    let files = match args.files.as_slice() {
+        [] => catalogue.all()?,
+        words => catalogue.named(words),
     };
     let order = Order {
         mutants: args.mutants.clone(),

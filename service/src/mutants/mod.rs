@@ -59,6 +59,7 @@ mutants! {
     undeclared_keys,
     unknown_is_sold_out,
     waits_for_dead_pulls,
+    waits_for_replicas,
 }
 
 static CHOSEN: OnceLock<Mutant> = OnceLock::new();

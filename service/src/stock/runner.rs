@@ -134,7 +134,7 @@ impl Runner {
         if self.parts.replica_ack.is_zero() || !has_replica {
             ReplicaAck::NotAsked
         } else {
-            ReplicaAck::Within(self.parts.replica_ack)
+            ReplicaAck::Within(parts().replica_patience(self.parts.replica_ack))
         }
     }
 
