@@ -185,7 +185,7 @@ fn nodes_have_roles_that_the_target_knows() {
             r#"roles = ["consumer"]"#,
             &["service.roles: no node among them takes buyers"],
         ),
-        ("", &["service: nodes or roles must say what runs"]),
+        ("", &["service: nodes, roles or env must say what runs"]),
         (
             "nodes = 2\nroles = [\"all\"]",
             &["service: either nodes or roles, not both"],
@@ -799,4 +799,18 @@ fn a_target_that_sends_no_alerts_is_not_asked_for_them() {
     let plan = load_plan(&path, &naive).unwrap();
     assert!(!plan.expect.checks.contains(&CheckId::A1));
     assert!(plan.expect.checks.contains(&CheckId::L6));
+}
+
+#[test]
+fn a_drill_may_set_variables_of_the_services_environment() {
+    let with = |section: &str| oversell().replace("[sale]", &format!("{section}\n\n[sale]"));
+    let (_folder, path) = folder_with(&with(
+        "[service]\nenv = { FLASHSALE_ROLE = \"all\", NEW = \"1\" }",
+    ));
+    let plan = load_plan(&path, &choices()).unwrap();
+    let env = &plan.target.start.env;
+    assert_eq!(env["FLASHSALE_ROLE"], "all", "instead of the target's");
+    assert_eq!(env["NEW"], "1");
+    assert_eq!(env["FLASHSALE_OPS_TOKEN"], "drill", "the others stay");
+    assert_eq!(plan.service.len(), 1);
 }

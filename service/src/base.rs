@@ -16,6 +16,7 @@ use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
 use crate::queue::OrderQueue;
+use crate::queue::congestion::Congestion;
 use crate::queue::outages::tell_outages;
 use crate::reconcile::applied::AppliedNews;
 use crate::reconcile::follower::Follower;
@@ -159,7 +160,12 @@ impl Base {
             tasks.spawn(self.releases.clone().run());
         }
         tasks.spawn(self.sweep().run());
-        Ok(self.app(settings, queue, prometheus))
+        let app = self.app(settings, queue, prometheus);
+        if self.role.is_gateway() {
+            let congestion = app.shop.congestion.clone();
+            tasks.spawn(congestion.watch(Arc::clone(&app.queue), settings.backlog_max));
+        }
+        Ok(app)
     }
 
     fn follower(&self, queue: Arc<dyn OrderQueue>) -> Follower {
@@ -218,6 +224,7 @@ impl Base {
                 stock: self.stock.clone(),
                 room: Arc::new(room),
                 queue: Arc::clone(&queue),
+                congestion: Congestion::default(),
             },
             desk: Desk {
                 catalogue: Arc::clone(&self.catalogue),

@@ -69,6 +69,11 @@ pub trait Parts: Sync {
         own
     }
 
+    /// So many orders may wait to be applied before buyers are told to come later.
+    fn backlog_max(&self, own: u64) -> u64 {
+        own
+    }
+
     /// The orders of one poll.
     fn polled(&self, orders: Vec<OrderMessage>) -> Vec<OrderMessage> {
         orders

@@ -46,6 +46,9 @@ pub struct Settings {
     /// Buy requests in the waiting room at once; those beyond are answered `busy`.
     #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "128")]
     pub waiting_max: NonZeroUsize,
+    /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
+    #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
+    pub backlog_max: u64,
     /// RocketMQ transactions in flight at once.
     #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]
     pub transactions_in_flight: NonZeroUsize,

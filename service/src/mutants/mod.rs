@@ -56,6 +56,7 @@ mutants! {
     rolls_back_silently,
     silent_alerts,
     takes_before_limit,
+    unbounded_accept,
     undeclared_keys,
     unknown_is_sold_out,
     waits_for_dead_pulls,

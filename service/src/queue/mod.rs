@@ -1,5 +1,6 @@
 //! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
 
+pub mod congestion;
 mod order_queue;
 pub mod outages;
 mod progress;

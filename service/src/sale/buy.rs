@@ -14,6 +14,7 @@ use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
 use crate::parts::parts;
+use crate::queue::congestion::Congestion;
 use crate::queue::{OrderQueue, Submitted};
 use crate::stock::Stock;
 
@@ -84,6 +85,7 @@ pub struct Shop {
     pub stock: Stock,
     pub room: Arc<WaitingRoom>,
     pub queue: Arc<dyn OrderQueue>,
+    pub congestion: Congestion,
 }
 
 /// A request that memory did not refuse.
@@ -135,6 +137,9 @@ impl Shop {
         }
         if !self.stock.is_ready(&sku) {
             return Err(refuse(Reason::Paused));
+        }
+        if self.congestion.is_full() {
+            return Err(refuse(Reason::Busy));
         }
         let seat = self.room.sit().ok_or_else(|| refuse(Reason::Busy))?;
         Ok(Admitted {

@@ -1,11 +1,13 @@
 //! `[service]`: how the system under test is run.
 
+use std::collections::BTreeMap;
+
 use deserr::Deserr;
 
 use crate::drill::problems::Problems;
 use crate::drill::range::Count;
 
-/// One of both says how many nodes there are.
+/// `nodes` or `roles` says how many there are; without both: one.
 #[derive(Debug, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct ServiceSection {
@@ -15,4 +17,7 @@ pub struct ServiceSection {
     /// What each node does, by the names of the target's `start.roles`.
     #[deserr(default)]
     pub roles: Option<Vec<String>>,
+    /// Variables of its environment, on top of the target's `start.env`; templates like those.
+    #[deserr(default)]
+    pub env: BTreeMap<String, String>,
 }

@@ -108,7 +108,10 @@ fn resolve(
         return None;
     }
     let about = file.about?;
-    let target = target?;
+    let mut target = target?;
+    if let Some(service) = &file.service {
+        target.start.env.extend(service.env.clone());
+    }
     let seed = choices.seed.or(about.seed).unwrap_or_else(fresh_seed);
     Some(Plan {
         drill: drill.to_owned(),

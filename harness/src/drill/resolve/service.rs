@@ -7,9 +7,11 @@ use crate::target::{Role, Start};
 pub fn check(section: &ServiceSection, start: &Start, problems: &mut Problems) {
     match (&section.nodes, &section.roles) {
         (Some(_), Some(_)) => problems.push("service", "either nodes or roles, not both"),
-        (None, None) => problems.push("service", "nodes or roles must say what runs"),
+        (None, None) if section.env.is_empty() => {
+            problems.push("service", "nodes, roles or env must say what runs");
+        }
         (None, Some(roles)) => check_roles(roles, start, problems),
-        (Some(_), None) => {}
+        (_, None) => {}
     }
 }
 
