@@ -144,3 +144,35 @@ fn gap(history: &str, buys: u64, sent: u64) -> Option<String> {
     let [recorded, all] = [buys, sent].map(count);
     (buys < sent).then(|| format!("the {history} holds {recorded} buy attempts, {all} were sent"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tiny_history::Tiny;
+    use super::*;
+
+    #[test]
+    fn a_reading_was_taken_if_it_says_anything_at_all() {
+        let unread = |state: StoreState| {
+            let tiny = Tiny::sale(1).with(|e| e.stores.end = state);
+            Case::new(&tiny.evidence).unread()
+        };
+        let never = unread(StoreState::default());
+        assert_eq!(never.as_deref(), Some("the final reading was never taken"));
+        let empty_queue = StoreState {
+            queue_backlog: Some(0),
+            ..StoreState::default()
+        };
+        assert_eq!(unread(empty_queue), None);
+        let stock = StoreState {
+            stock: vec![super::super::tiny_history::stock_row("s0", 1, 1)],
+            ..StoreState::default()
+        };
+        assert_eq!(unread(stock), None);
+        let failed = StoreState {
+            unread: vec!["orders".to_owned()],
+            ..StoreState::default()
+        };
+        let lacks = unread(failed).unwrap();
+        assert!(lacks.contains("incomplete (orders)"), "{lacks}");
+    }
+}

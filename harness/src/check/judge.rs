@@ -211,6 +211,8 @@ fn conclude(evidence: &Evidence, checks: Vec<CheckResult>, figures: Figures) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::super::tiny_history::Tiny;
     use super::*;
     use crate::history::final_state::FinalState;
@@ -269,6 +271,14 @@ mod tests {
             ids(lost().judge(&[CheckId::L1, CheckId::S1])),
             [CheckId::P1, CheckId::P2, CheckId::S1, CheckId::L1]
         );
+    }
+
+    #[test]
+    fn every_checker_has_an_id_and_a_title_of_its_own() {
+        let ids: HashSet<CheckId> = CHECKERS.iter().map(|one| one.id()).collect();
+        let titles: HashSet<&str> = CHECKERS.iter().map(|one| one.title()).collect();
+        assert_eq!((ids.len(), titles.len()), (CHECKERS.len(), CHECKERS.len()));
+        assert!(titles.iter().all(|title| title.len() > 10), "{titles:?}");
     }
 
     fn all() -> Vec<CheckId> {
