@@ -119,7 +119,13 @@ fn a_saved_run_is_judged_again_and_damage_is_never_a_pass() {
     again(2);
     std::fs::write(&history, &whole).unwrap();
     again(0);
-    for evidence in ["final_state.json", "load.json", "faults.json"] {
+    for evidence in [
+        "final_state.json",
+        "load.json",
+        "faults.json",
+        "guarantees.json",
+        "alerts.json",
+    ] {
         let kept = std::fs::read(saved.join(evidence)).unwrap();
         std::fs::remove_file(saved.join(evidence)).unwrap();
         again(2);
