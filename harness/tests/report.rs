@@ -492,6 +492,7 @@ fn a_bad_run_fails_with_witnesses_up_front() {
     let sale_at = page.find("What the sale did").unwrap();
     assert!(verdict_at < sale_at);
     assert!(page.contains("the order is lost"));
+    assert!(page.contains("<p class=\"subject\">first: "));
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn witness(case: &Case<'_>, loss: &Loss) -> Witness {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
+    use super::super::losses::SLACK_MS;
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::drill::range::Count;
@@ -142,6 +143,28 @@ mod tests {
                     }),
                     Pass,
                 ),
+            ],
+        );
+    }
+
+    /// A failover from 30 s to 30.5 s.
+    #[test]
+    fn a_promise_is_at_risk_from_a_little_before_the_fault_to_a_little_after_its_heal() {
+        let accepted_at = |ms: u64| {
+            let tiny = Tiny::sale(3).bought(1).accepted(2);
+            let late = tiny.but(|one| {
+                one.sent_ns = ms * 1_000_000;
+                one.completed_ns = one.sent_ns;
+            });
+            failover(late.rejected(2, "stock_exhausted"), 30_000)
+        };
+        assert_verdicts(
+            CheckId::L6,
+            vec![
+                ("too early", accepted_at(30_000 - SLACK_MS - 1), Fail),
+                ("a little before", accepted_at(30_000 - SLACK_MS), Pass),
+                ("a little after", accepted_at(30_499 + SLACK_MS), Pass),
+                ("too late", accepted_at(30_500 + SLACK_MS), Fail),
             ],
         );
     }

@@ -187,5 +187,6 @@ mod tests {
         let result = sold_out_sale(2_000).check(CheckId::G1);
         let events = result.witnesses[0].witness.events.join("\n");
         assert!(events.contains("was asked 2,000 times"), "{events}");
+        assert!(events.contains("for the last 20.0 s"), "{events}");
     }
 }

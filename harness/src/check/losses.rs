@@ -13,7 +13,7 @@ use crate::faults::{Fault, FaultEvent, Links};
 use crate::figures::count;
 
 /// Replication and the harness's clock are this far apart at most.
-const SLACK_MS: u64 = 1_000;
+pub(super) const SLACK_MS: u64 = 1_000;
 /// MySQL's background flush, where commits do not wait for it.
 const FLUSH_EVERY_MS: u64 = 1_000;
 

@@ -274,6 +274,23 @@ mod tests {
     }
 
     #[test]
+    fn a_witness_of_the_sale_tells_when_it_was_seen() {
+        let below = Tiny::sale(2).bought(1).with(|e| {
+            e.samples.push(Sample {
+                at_ms: 2_500,
+                store_available_min: Some(-3),
+                ..Sample::default()
+            });
+        });
+        let events = below.check(CheckId::S1).witnesses[0]
+            .witness
+            .events
+            .join("\n");
+        assert!(events.contains("2.5"), "{events}");
+        assert!(events.contains("a SKU had -3 units available"), "{events}");
+    }
+
+    #[test]
     fn what_was_not_read_is_not_judged() {
         let sold = || Tiny::sale(2).bought(1).bought(2);
         assert_verdicts(

@@ -260,6 +260,12 @@ mod tests {
     }
 
     #[test]
+    fn a_doubt_tells_how_many_were_wanted() {
+        let few = sell_out(Tiny::sale(3).bought(1)).check(CheckId::L4);
+        assert!(few.detail.contains("s0: 1 of 3"), "{}", few.detail);
+    }
+
+    #[test]
     fn too_few_buyers_decide_nothing() {
         let many = || {
             (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
