@@ -356,22 +356,19 @@ mod tests {
 
     #[test]
     fn warns_of_a_fault_that_met_no_stock() {
-        let sold = with_fault(|_| ()).with(|e| {
-            e.samples.push(Sample {
-                at_ms: 4_900,
-                cache_available: Some(0),
-                ..Sample::default()
+        let injected_with = |left: i64| {
+            let tiny = with_fault(|_| ()).with(|e| {
+                let samples = [(4_900, left), (5_400, 9)].map(|(at_ms, units)| Sample {
+                    at_ms,
+                    cache_available: Some(units),
+                    ..Sample::default()
+                });
+                e.samples.extend(samples);
             });
-            e.samples.push(Sample {
-                at_ms: 5_400,
-                cache_available: Some(9),
-                ..Sample::default()
-            });
-        });
-        let result = sold.check(CheckId::P1);
-        assert!(
-            result.detail.contains("Warning") || result.detail.contains("warning"),
-            "{result:?}"
-        );
+            tiny.check(CheckId::P1).detail.to_lowercase()
+        };
+        let (none, seven) = (injected_with(0), injected_with(7));
+        assert!(none.contains("warning"), "{none}");
+        assert!(seven.contains("injected with 7 units left"), "{seven}");
     }
 }

@@ -287,3 +287,23 @@ fn buyers(evidence: &Evidence) -> impl Iterator<Item = (u64, u32)> {
     let rows = evidence.stores.end.orders.iter();
     rows.filter_map(|row| Some((user_number(&row.user)?, sku_index(skus, &row.sku)?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::Case;
+    use super::super::tiny_history::Tiny;
+    use super::*;
+
+    #[test]
+    fn many_clicks_of_one_purchase_are_counted_and_some_of_them_kept() {
+        let clicks = ATTEMPTS_KEPT as u64 + 3;
+        let tiny = (0..clicks).fold(Tiny::sale(1), |tiny, _| tiny.accepted(1));
+        let mut case = Case::new(&tiny.evidence);
+        for operation in &tiny.operations {
+            case.purchases.observe(operation);
+        }
+        let purchase = case.purchases.get(1).unwrap();
+        assert_eq!(u64::from(purchase.accepted), clicks);
+        assert_eq!(purchase.attempts.len(), ATTEMPTS_KEPT);
+    }
+}

@@ -6,8 +6,8 @@ use super::finding::Finding;
 use super::spells::Spell;
 use crate::figures::{count, ms};
 
-/// Of the answers after recovery, in thousandths: a lone time-out on a busy machine is no outage.
-const TOLERATED_PER_MILLE: u64 = 1;
+/// One outage among so many buys after recovery is tolerated: a lone time-out on a busy machine.
+const TOLERATED_ONE_IN: u64 = 1_000;
 
 pub struct Recovered;
 
@@ -33,7 +33,7 @@ impl Checker for Recovered {
         if let Some(gap) = case.history_gap() {
             finding.doubt(gap);
         }
-        if calm.outages * 1_000 > calm.buys * TOLERATED_PER_MILLE {
+        if calm.outages * TOLERATED_ONE_IN > calm.buys {
             for one in calm.first_outage.iter().chain(&calm.last_outage) {
                 finding.violation("outage after recovery was due", || {
                     let text = format!("every fault so far had been healed for more than {within}");
@@ -104,6 +104,21 @@ mod tests {
                     Fail,
                 ),
                 ("not answered", faulted(at(later().unknown(2), 9_000)), Fail),
+            ],
+        );
+    }
+
+    #[test]
+    fn one_outage_in_a_thousand_buys_is_none() {
+        let among = |buys: u64| {
+            let calm = (2..=buys).fold(Tiny::sale(1_000), |tiny, key| at(tiny.bought(key), 3_500));
+            faulted(at(calm.unknown(1), 3_500))
+        };
+        assert_verdicts(
+            CheckId::L5,
+            vec![
+                ("in a thousand", among(1_000), Pass),
+                ("in fewer", among(999), Fail),
             ],
         );
     }
