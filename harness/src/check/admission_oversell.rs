@@ -257,6 +257,21 @@ mod tests {
     }
 
     #[test]
+    fn units_of_all_skus_are_told_together() {
+        let sold = Tiny::sale(9)
+            .sku(9)
+            .bought(1)
+            .bought(2)
+            .accepted(3)
+            .but(|one| one.sku = 1)
+            .rejected(3, "stock_exhausted")
+            .but_order(|row| row.sku = "s1".to_owned());
+        let detail = sold.check(CheckId::S2).detail.to_lowercase();
+        assert!(detail.contains("3 units promised"), "{detail}");
+        assert!(detail.contains("1 of the purchases rejected"), "{detail}");
+    }
+
+    #[test]
     fn undecided_promises_are_not_judged() {
         let waiting = || {
             Tiny::sale(1)

@@ -31,6 +31,8 @@ pub async fn start(ground: &mut Ground) -> Service {
         ("sku", "s1"),
         ("stock", "10000"),
         ("limit_per_user", "1"),
+        // Nobody listens there: alerts are not what is tested.
+        ("alert_url", "http://127.0.0.1:9/alerts"),
         ("quantity", "1"),
         ("address", "127.0.0.1"),
     ] {
