@@ -26,7 +26,8 @@ fn listed() -> Vec<String> {
     let lines = values.lines().map(str::trim);
     let lines = lines.filter_map(|line| line.strip_prefix("- ")?.split_once(':'));
     let words = lines.flat_map(|(name, sentence)| {
-        // The help wraps long sentences; their beginning is enough.
+        // The help wraps long sentences, so their beginning must do; behind short ones it says what they stand for.
+        let sentence = sentence.split(" [").next().unwrap_or_default();
         let beginning: String = sentence.trim().chars().take(30).collect();
         [name.to_owned(), beginning]
     });
