@@ -31,7 +31,7 @@ impl Checker for Backlog {
             return finding;
         };
         if worst > max {
-            finding.violation_of(worst - max, "backlog beyond its bound", || Witness {
+            finding.violation("backlog beyond its bound", || Witness {
                 subject: "queue".to_owned(),
                 events: vec![
                     at(read.iter().find(|(_, left)| *left > max).copied()),
