@@ -274,6 +274,19 @@ mod tests {
     }
 
     #[test]
+    fn a_witness_of_an_oversell_shows_orders_of_that_sku() {
+        let sold = Tiny::sale(1).sku(1).bought(1).bought(2);
+        let events = sold.check(CheckId::S1).witnesses[0]
+            .witness
+            .events
+            .join("\n");
+        assert!(
+            events.contains("order o1") && events.contains("order o2"),
+            "{events}"
+        );
+    }
+
+    #[test]
     fn a_witness_of_the_sale_tells_when_it_was_seen() {
         let below = Tiny::sale(2).bought(1).with(|e| {
             e.samples.push(Sample {
