@@ -759,8 +759,7 @@ fn expected_alerts_are_asked_for_and_have_their_occasion() {
     let wrong = oversell()
         .replace("\"L6\", \"A1\"]", "\"L6\"]")
         .replace("[[mutants]]", &format!("{alerts}[[mutants]]"));
-    let (_folder, path) = folder_with(&wrong);
-    let problems = problems_at(&path);
+    let problems = problems_of(&wrong);
     for part in [
         "expect.checks: A1 is missing",
         "expect.alerts[0].fault: the drill has no fault of kind redis_primary_kill",
@@ -774,11 +773,20 @@ fn expected_alerts_are_asked_for_and_have_their_occasion() {
         "[short]",
         &format!("{}[short]", alerts.replace("primary_kill", "primary_kil")),
     );
-    let (_folder, path) = folder_with(&misspelt);
-    let problems = problems_at(&path);
+    let problems = problems_of(&misspelt);
     assert!(
         problems[0].contains("expect.alerts[0].fault"),
         "{problems:?}"
+    );
+}
+
+#[test]
+fn several_alerts_may_be_expected_of_one_fault() {
+    let text = std::fs::read_to_string(drills().join("redis/primary-kill.toml")).unwrap();
+    let second = "[[expect.alerts]]\nname = \"other\"\nfault = \"redis_primary_kill\"\n\n[short]";
+    assert_eq!(
+        problems_or_none(&text.replace("[short]", second)),
+        Vec::<String>::new()
     );
 }
 

@@ -55,14 +55,14 @@ fn check_alerts(file: &DrillFile, expect: &ExpectSection, problems: &mut Problem
             "A1 is missing, which alone asks for expect.alerts",
         );
     }
-    let mut kinds = file.faults.iter().flatten().map(|one| one.fault.kind());
+    let faults = || file.faults.iter().flatten().map(|one| &one.fault);
     for (index, alert) in expect.alerts.iter().enumerate() {
-        if let Some(fault) = alert.fault
-            && !kinds.any(|kind| kind == fault.as_str())
+        if let Some(kind) = alert.fault
+            && !faults().any(|fault| fault.kind() == kind.as_str())
         {
             problems.push(
                 format!("expect.alerts[{index}].fault"),
-                format!("the drill has no fault of kind {fault}"),
+                format!("the drill has no fault of kind {kind}"),
             );
         }
     }
