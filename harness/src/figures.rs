@@ -36,6 +36,11 @@ pub fn ms(ms: u64) -> String {
     }
 }
 
+/// A moment of the run, from the first arrival on: `+2.5 s`, before it `-0.5 s`.
+pub fn moment(at_ms: i64) -> String {
+    format!("{:+.1} s", at_ms as f64 / 1e3)
+}
+
 /// `350 µs`, `2.4 ms`, `1.2 s`.
 pub fn us(us: u64) -> String {
     match us {

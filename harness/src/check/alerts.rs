@@ -5,7 +5,7 @@ use super::finding::Finding;
 use super::{CheckId, Witness};
 use crate::drill::plan::ExpectedAlert;
 use crate::faults::FaultEvent;
-use crate::figures::ms;
+use crate::figures::{moment, ms};
 use crate::observe::alerts::Alert;
 
 pub struct Alerts;
@@ -124,7 +124,7 @@ impl<'c> Occasion<'c> {
 
     fn words(&self) -> String {
         let what = self.fault.map_or("the load begins", |fault| &fault.kind);
-        format!("{} {what}", at(self.from_ms))
+        format!("{} {what}", moment(self.from_ms))
     }
 
     fn due(&self) -> String {
@@ -148,11 +148,7 @@ fn witness(alert: &Alert, events: Vec<String>) -> Witness {
 }
 
 fn told(alert: &Alert) -> String {
-    format!("{} alert {}", at(alert.at_ms), alert.body)
-}
-
-fn at(at_ms: i64) -> String {
-    format!("{:+.1} s", at_ms as f64 / 1e3)
+    format!("{} alert {}", moment(alert.at_ms), alert.body)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::{CheckId, Witness};
-use crate::figures::count;
+use crate::figures::{count, moment};
 
 pub struct Backlog;
 
@@ -48,11 +48,7 @@ impl Checker for Backlog {
 
 fn at(reading: Option<(i64, u64)>) -> String {
     let (at_ms, left) = reading.unwrap_or_default();
-    format!(
-        "+{:.1} s {} messages are waiting",
-        at_ms as f64 / 1e3,
-        count(left)
-    )
+    format!("{} {} messages are waiting", moment(at_ms), count(left))
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the run (`{run}`, `{sale}`), in `start` of
 //! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{redis_seeds}`,
-//! `{alert_url}`, ...), or of one request (`{sku}`,
-//! `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
+//! `{alert_url}`, ...), or of one request (`{sku}`, `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 
 pub mod call;

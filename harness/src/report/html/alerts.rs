@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::ReportInput;
+use crate::figures::moment;
 use crate::observe::alerts::Alert;
 
 /// The rest is in `alerts.json`.
@@ -29,7 +30,7 @@ pub fn section(input: &ReportInput<'_>) -> Markup {
 fn row(alert: &Alert) -> Markup {
     html! {
         tr {
-            td { (format!("{:+.1} s", alert.at_ms as f64 / 1e3)) }
+            td { (moment(alert.at_ms)) }
             td { (alert.name) }
             td { (alert.about) }
         }
