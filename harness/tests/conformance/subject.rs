@@ -1,7 +1,7 @@
 //! The two proxies under test.
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -96,9 +96,9 @@ impl Subject {
     }
 }
 
+/// Outside the range from which the kernel takes the ports of outgoing connections: those come and go.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    flashdrill::environment::free_port().unwrap()
 }
 
 /// Where `make test` puts it, or on the search path.

@@ -68,12 +68,9 @@ impl Drop for Server {
     }
 }
 
+/// Outside the range from which the kernel takes the ports of outgoing connections: those come and go.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    flashdrill::environment::free_port().unwrap()
 }
 
 pub fn start(command: &mut Command, port: u16, scratch: Scratch) -> Server {
