@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -15,10 +15,12 @@ use crate::gateway::App;
 use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
-use crate::queue::OrderQueue;
-use crate::queue::congestion::Congestion;
 use crate::queue::outages::tell_outages;
+use crate::queue::outbox::{OutboxQueue, Relay, Writer};
+use crate::queue::rocketmq::Publisher;
+use crate::queue::{OrderQueue, Queues, Way};
 use crate::reconcile::applied::AppliedNews;
+use crate::reconcile::check_back::CheckedBack;
 use crate::reconcile::follower::Follower;
 use crate::reconcile::keeper::Keeper;
 use crate::reconcile::quiet::Quieter;
@@ -49,7 +51,12 @@ pub struct Base {
     alerts: Alerts,
     catalogue: Arc<Catalogue>,
     promises: Arc<Promises>,
+    /// What the consumer and the outbox's writer tell after each batch.
+    pub news: AppliedNews,
     releases: Releases,
+    writer: Writer,
+    /// Tells the writer to end.
+    stop: watch::Sender<bool>,
     role: Role,
     /// Name among the nodes, unique to this process.
     pub node: String,
@@ -92,14 +99,29 @@ impl Base {
             store: store.clone(),
             due: Arc::new(Notify::new()),
         };
+        let promises = Arc::<Promises>::default();
+        let news = AppliedNews {
+            catalogue: Arc::clone(&catalogue),
+            promises: Arc::clone(&promises),
+            releases: releases.clone(),
+            metrics: metrics.clone(),
+            alerts: alerts.clone(),
+        };
+        let (stop, stopped) = watch::channel(false);
+        let told = news.clone();
+        let on_written = move |written: &[_]| told.tell(written);
+        let writer = Writer::start(store.clone(), on_written, stopped);
         Ok(Self {
             store,
             stock,
             metrics,
             alerts,
             catalogue,
-            promises: Arc::default(),
+            promises,
+            news,
             releases,
+            writer,
+            stop,
             role: settings.role,
             node: node_name(settings),
         })
@@ -119,20 +141,28 @@ impl Base {
                 store: self.store.clone(),
                 promises: Arc::clone(&self.promises),
                 metrics: self.metrics.clone(),
+                writer: self.writer.clone(),
             },
         }
     }
 
-    /// What the consumer tells after each batch.
+    /// Every way from a reservation to an order.
     #[must_use]
-    pub fn news(&self) -> AppliedNews {
-        AppliedNews {
-            catalogue: Arc::clone(&self.catalogue),
-            promises: Arc::clone(&self.promises),
-            releases: self.releases.clone(),
-            metrics: self.metrics.clone(),
-            alerts: self.alerts.clone(),
+    pub fn queues(&self, rocketmq: Arc<dyn OrderQueue>) -> Queues {
+        let outbox = OutboxQueue {
+            transaction: self.transaction(),
+            writer: self.writer.clone(),
+        };
+        Queues {
+            rocketmq: Way::new(rocketmq),
+            outbox: Way::new(Arc::new(outbox)),
         }
+    }
+
+    /// Ends the node's own writing to MySQL after the batch in hand.
+    pub fn stop_writing(&self) {
+        // Fails only if the writer has ended.
+        let _ = self.stop.send(true);
     }
 
     /// Learns the sales from MySQL and starts the tasks of this node's role; returns what the gateway needs.
@@ -142,33 +172,50 @@ impl Base {
     pub async fn start(
         &self,
         settings: &Settings,
-        queue: Arc<dyn OrderQueue>,
+        queues: Queues,
+        publisher: Option<Publisher>,
         prometheus: PrometheusHandle,
         tasks: &mut JoinSet<()>,
     ) -> Result<App, StoreError> {
-        let mut follower = self.follower(Arc::clone(&queue));
+        let mut follower = self.follower(queues.clone());
         follower.read().await?;
         tasks.spawn(follower.run());
-        tasks.spawn(tell_outages(Arc::clone(&queue), self.alerts.clone()));
+        let connected = (queues.clone(), Arc::clone(&self.catalogue));
+        let is_connected = move || connected.0.are_connected(&connected.1);
+        tasks.spawn(tell_outages(is_connected, self.alerts.clone()));
         if self.role.is_keeper() {
             let keeper = Keeper {
                 node: self.node.clone(),
                 catalogue: Arc::clone(&self.catalogue),
-                rebuilder: self.rebuilder(settings, Arc::clone(&queue)),
+                rebuilder: self.rebuilder(settings, queues.clone()),
+                checked_back: CheckedBack::default(),
             };
             tasks.spawn(keeper.run());
             tasks.spawn(self.releases.clone().run());
         }
         tasks.spawn(self.sweep().run());
-        let app = self.app(settings, queue, prometheus);
-        if self.role.is_gateway() {
-            let congestion = app.shop.congestion.clone();
-            tasks.spawn(congestion.watch(Arc::clone(&app.queue), settings.backlog_max));
+        if let Some(publisher) = publisher {
+            tasks.spawn(self.relay(settings, publisher).run());
         }
-        Ok(app)
+        if self.role.is_gateway() {
+            for Way { queue, congestion } in queues.all().map(Way::clone) {
+                tasks.spawn(congestion.watch(queue, settings.backlog_max));
+            }
+        }
+        Ok(self.app(settings, queues, prometheus))
     }
 
-    fn follower(&self, queue: Arc<dyn OrderQueue>) -> Follower {
+    fn relay(&self, settings: &Settings, publisher: Publisher) -> Relay {
+        Relay {
+            store: self.store.clone(),
+            publisher,
+            metrics: self.metrics.clone(),
+            alerts: self.alerts.clone(),
+            poll: Duration::from_millis(settings.relay_poll_ms),
+        }
+    }
+
+    fn follower(&self, queues: Queues) -> Follower {
         Follower {
             node: self.node.clone(),
             is_gateway: self.role.is_gateway(),
@@ -180,7 +227,7 @@ impl Base {
                 node: self.node.clone(),
                 promises: Arc::clone(&self.promises),
                 store: self.store.clone(),
-                queue,
+                queues,
                 metrics: self.metrics.clone(),
                 alerts: self.alerts.clone(),
                 waits: HashMap::new(),
@@ -188,11 +235,11 @@ impl Base {
         }
     }
 
-    fn rebuilder(&self, settings: &Settings, queue: Arc<dyn OrderQueue>) -> Rebuilder {
+    fn rebuilder(&self, settings: &Settings, queues: Queues) -> Rebuilder {
         Rebuilder {
             stock: self.stock.clone(),
             store: self.store.clone(),
-            queue,
+            queues,
             metrics: self.metrics.clone(),
             alerts: self.alerts.clone(),
             hold: settings.hold(),
@@ -208,12 +255,7 @@ impl Base {
         }
     }
 
-    fn app(
-        &self,
-        settings: &Settings,
-        queue: Arc<dyn OrderQueue>,
-        prometheus: PrometheusHandle,
-    ) -> App {
+    fn app(&self, settings: &Settings, queues: Queues, prometheus: PrometheusHandle) -> App {
         let room = WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight);
         let work = Handle::current();
         App {
@@ -223,8 +265,7 @@ impl Base {
                 catalogue: Arc::clone(&self.catalogue),
                 stock: self.stock.clone(),
                 room: Arc::new(room),
-                queue: Arc::clone(&queue),
-                congestion: Congestion::default(),
+                queues: queues.clone(),
             },
             desk: Desk {
                 catalogue: Arc::clone(&self.catalogue),
@@ -237,10 +278,11 @@ impl Base {
                 store: self.store.clone(),
                 stock: self.stock.clone(),
                 catalogue: Arc::clone(&self.catalogue),
+                queue: settings.queue,
             },
             stock: self.stock.clone(),
             store: self.store.clone(),
-            queue,
+            queues,
             metrics: self.metrics.clone(),
             prometheus,
             ops_token: settings.ops_token.clone(),

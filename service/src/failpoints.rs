@@ -11,8 +11,10 @@ pub enum Point {
     AfterHalfMessage,
     /// Redis has reserved, the message is not committed.
     AfterReserve,
-    /// The message is committed, the buyer has no answer.
+    /// The message is committed, the buyer has no answer. On the outbox path: the order is.
     AfterCommit,
+    /// The broker has announcements, MySQL does not know.
+    AfterPublish,
     /// MySQL has the batch, the broker has no offset.
     AfterApply,
     /// MySQL has cancelled, Redis has not released.
@@ -24,10 +26,11 @@ pub enum Point {
 }
 
 impl Point {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AfterHalfMessage,
         Self::AfterReserve,
         Self::AfterCommit,
+        Self::AfterPublish,
         Self::AfterApply,
         Self::AfterCancel,
         Self::AfterClose,
@@ -41,6 +44,7 @@ impl Point {
             Self::AfterHalfMessage => "after_half_message",
             Self::AfterReserve => "after_reserve",
             Self::AfterCommit => "after_commit",
+            Self::AfterPublish => "after_publish",
             Self::AfterApply => "after_apply",
             Self::AfterCancel => "after_cancel",
             Self::AfterClose => "after_close",

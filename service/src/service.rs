@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 use crate::base::Base;
 use crate::gateway::server;
 use crate::operations::{log, metrics};
-use crate::queue::rocketmq::{Consumer, Depth, Producer, QueueError};
-use crate::queue::{OrderQueue, QueueSettings, RocketMqQueue};
+use crate::queue::QueueSettings;
+use crate::queue::rocketmq::{Consumer, Depth, Producer, Publisher, QueueError, RocketMqQueue};
 use crate::settings::Settings;
 use crate::store::StoreError;
 
@@ -119,8 +119,11 @@ pub async fn serve(
     let mut tasks = JoinSet::new();
     let base = Base::lay(settings, &mut tasks).await?;
     let rocketmq = connect_queue(settings, &base).await?;
-    let queue: Arc<dyn OrderQueue> = Arc::clone(&rocketmq) as _;
-    let app = base.start(settings, queue, prometheus, &mut tasks).await?;
+    let queues = base.queues(Arc::clone(&rocketmq) as _);
+    let publisher = connect_publisher(settings).await?;
+    let app = base
+        .start(settings, queues, publisher, prometheus, &mut tasks)
+        .await?;
     tracing::info!(address = %settings.listen, role = ?settings.role, node = base.node, "listening");
     let serving = gateway.spawn(server::serve(listener, Arc::new(app), shutdown));
     if let Err(error) = serving.await {
@@ -135,17 +138,30 @@ pub async fn serve(
         Some(rocketmq) => rocketmq.stop().await,
         None => tracing::warn!("a connection still uses the queue; its client is cut off"),
     }
+    base.stop_writing();
     base.store.close().await;
     Ok(())
 }
 
-async fn connect_queue(settings: &Settings, base: &Base) -> Result<Arc<RocketMqQueue>, StartError> {
-    let queue = QueueSettings {
+fn queue_settings(settings: &Settings) -> QueueSettings {
+    QueueSettings {
         namesrv: settings.rocketmq_namesrv.clone(),
         topic: settings.topic.clone(),
         group: settings.group.clone(),
         transactions_in_flight: settings.transactions_in_flight.get(),
-    };
+    }
+}
+
+/// Keepers send the outbox's announcements.
+async fn connect_publisher(settings: &Settings) -> Result<Option<Publisher>, StartError> {
+    Ok(match settings.role.is_keeper() {
+        true => Some(Publisher::start(&queue_settings(settings)).await?),
+        false => None,
+    })
+}
+
+async fn connect_queue(settings: &Settings, base: &Base) -> Result<Arc<RocketMqQueue>, StartError> {
+    let queue = queue_settings(settings);
     let mut rocketmq = RocketMqQueue {
         producer: None,
         consumer: None,
@@ -155,7 +171,7 @@ async fn connect_queue(settings: &Settings, base: &Base) -> Result<Arc<RocketMqQ
         rocketmq.producer = Some(Producer::start(&queue, Arc::new(base.transaction())).await?);
     }
     if settings.role.is_consumer() {
-        let news = base.news();
+        let news = base.news.clone();
         let on_applied = move |applied: &[_]| news.tell(applied);
         let consumer = Consumer::start(&queue, base.store.clone(), on_applied).await?;
         rocketmq.consumer = Some(consumer);

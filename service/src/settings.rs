@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
+use crate::queue::QueuePath;
+
 /// Sells limited stock without overselling: Redis reserves, RocketMQ carries, MySQL decides.
 #[derive(Debug, Clone, Parser)]
 #[command(version)]
@@ -40,6 +42,12 @@ pub struct Settings {
     /// Consumer group; the producer group is derived from it.
     #[arg(long, env = "FLASHSALE_GROUP", default_value = "flashsale")]
     pub group: String,
+    /// How the orders of a sale get to MySQL that names no way.
+    #[arg(long, env = "FLASHSALE_QUEUE", value_enum, default_value = "rocketmq")]
+    pub queue: QueuePath,
+    /// Pause of the outbox's relay after a look that found little, ms.
+    #[arg(long, env = "FLASHSALE_RELAY_POLL_MS", default_value_t = 50)]
+    pub relay_poll_ms: u64,
     /// Bearer token of the operators' calls.
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
@@ -49,7 +57,7 @@ pub struct Settings {
     /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
     #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
     pub backlog_max: u64,
-    /// RocketMQ transactions in flight at once.
+    /// Orders at once on their way between a buyer and the queue; on the RocketMQ path transactions in flight.
     #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]
     pub transactions_in_flight: NonZeroUsize,
     /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use flashsale::queue::rocketmq::{Consumer, Depth, Producer};
 use flashsale::queue::{Decision, LocalTransaction, QueueSettings, Submitted};
 use flashsale::sale::order::{OrderMessage, Reserved};
+use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, AppliedOutcome, Store};
 use support::mariadb;
 use support::rocketmq::{RocketMq, Route};
@@ -76,7 +77,11 @@ impl Stage {
             .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
             .try_init();
         let store = mariadb::store().await;
-        store.put_sale("sale", 1, 0, u64::MAX >> 1).await.unwrap();
+        let rules = Rules {
+            limit_per_user: 1,
+            ..Rules::default()
+        };
+        store.put_sale("sale", rules).await.unwrap();
         for sku in 0..5 {
             let sku = format!("sku-{sku}");
             store.put_sku("sale", &sku, 1_000_000).await.unwrap();

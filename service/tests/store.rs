@@ -9,7 +9,9 @@ mod support;
 
 use std::collections::HashSet;
 
+use flashsale::queue::QueuePath;
 use flashsale::sale::order::OrderMessage;
+use flashsale::sale::sku::Rules;
 use flashsale::store::{
     Applied, AppliedOutcome, OrderState, SaleState, SkuImage, Store, StoreError, Transition, reason,
 };
@@ -17,11 +19,17 @@ use support::mariadb;
 
 const SALE: &str = "sale";
 const SKU: &str = "sku";
+const RULES: Rules = Rules {
+    limit_per_user: 1,
+    starts_at_ms: 1_000,
+    ends_at_ms: 2_000,
+    queue: QueuePath::RocketMq,
+};
 
 /// A store with one sale and one SKU of `stock` units.
 async fn selling(stock: i64) -> Store {
     let store = mariadb::store().await;
-    store.put_sale(SALE, 1, 1_000, 2_000).await.unwrap();
+    store.put_sale(SALE, RULES).await.unwrap();
     store.put_sku(SALE, SKU, stock).await.unwrap();
     store
 }
@@ -317,7 +325,7 @@ async fn a_lock_held_by_somebody_else_is_waited_out_or_reported() {
     let url = mariadb::database().await;
     let store = Store::connect(&url).await.unwrap();
     store.migrate().await.unwrap();
-    store.put_sale(SALE, 1, 1, 2).await.unwrap();
+    store.put_sale(SALE, RULES).await.unwrap();
     store.put_sku(SALE, SKU, 5).await.unwrap();
     let mut holder = mariadb::connect(&url).await;
     sqlx::raw_sql("START TRANSACTION; SELECT * FROM stock FOR UPDATE")
@@ -344,7 +352,7 @@ async fn a_connection_killed_by_the_server_is_replaced() {
     let url = mariadb::database().await;
     let store = Store::connect(&url).await.unwrap();
     store.migrate().await.unwrap();
-    store.put_sale(SALE, 1, 1, 2).await.unwrap();
+    store.put_sale(SALE, RULES).await.unwrap();
     store.put_sku(SALE, SKU, 100).await.unwrap();
     let mut killer = mariadb::connect(&url).await;
     for n in 0..20 {

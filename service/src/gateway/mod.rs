@@ -7,14 +7,12 @@ pub mod reason;
 pub mod router;
 pub mod server;
 
-use std::sync::Arc;
-
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Handle;
 
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
-use crate::queue::OrderQueue;
+use crate::queue::Queues;
 use crate::sale::buy::Shop;
 use crate::sale::desk::Desk;
 use crate::stock::Stock;
@@ -31,7 +29,7 @@ pub struct App {
     pub sales: SaleDesk,
     pub stock: Stock,
     pub store: Store,
-    pub queue: Arc<dyn OrderQueue>,
+    pub queues: Queues,
     pub metrics: Metrics,
     pub prometheus: PrometheusHandle,
     pub ops_token: String,

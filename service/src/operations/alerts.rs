@@ -29,6 +29,8 @@ pub enum Trouble {
     StockPaused,
     /// No order can be sent. About the node.
     QueueDown,
+    /// So many messages could not be delivered that somebody should look. About the node; never over.
+    DeadLetters,
     /// Redis granted more than there was. About the SKU; never over in the life of a process.
     NegativeStock,
     /// Orders were granted that MySQL refused, or whose messages never came. About the SKU; never over either.

@@ -17,8 +17,8 @@ pub async fn alive() -> &'static str {
 /// `GET /readyz`: MySQL answers, every Redis slot has its primary, the queue is connected.
 pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     let (mysql, redis) = (app.store.ping().await.is_ok(), app.stock.is_complete());
-    let queue = app.queue.is_connected();
-    let backlog = app.queue.progress().await.map(|read| read.backlog());
+    let queue = app.queues.are_connected(&app.desk.catalogue);
+    let backlog = app.queues.backlog().await;
     let is_ready = mysql && redis && queue;
     let status = if is_ready {
         StatusCode::OK

@@ -28,6 +28,9 @@ pub struct Metrics {
     pub messages_redelivered: Counter,
     pub ids_taken: Counter,
     check_backs: [Counter; 3],
+    announced: Counter,
+    parked: Counter,
+    pub adopted: Counter,
     pub never_applied: Counter,
     pub settled_refused: Counter,
     pub settled_reserved: Counter,
@@ -65,6 +68,9 @@ impl Metrics {
             ids_taken: counter!("flashsale_ids_taken_total"),
             check_backs: ["commit", "roll_back", "unknown"]
                 .map(|decision| counter!("flashsale_check_backs_total", "decision" => decision)),
+            announced: counter!("flashsale_announcements_total", "outcome" => "sent"),
+            parked: counter!("flashsale_announcements_total", "outcome" => "parked"),
+            adopted: counter!("flashsale_adopted_total"),
             never_applied: counter!("flashsale_never_applied_total"),
             settled_refused: counter!("flashsale_settled_total", "outcome" => "refused"),
             settled_reserved: counter!("flashsale_settled_total", "outcome" => "reserved"),
@@ -95,6 +101,12 @@ impl Metrics {
             Decision::RollBack => roll_back.increment(1),
             Decision::Unknown => unknown.increment(1),
         }
+    }
+
+    /// Announcements that the broker has, and those that became dead letters.
+    pub fn announced(&self, sent: u64, parked: u64) {
+        self.announced.increment(sent);
+        self.parked.increment(parked);
     }
 
     pub fn granted(&self, orders: usize, is_replicated: bool) {
@@ -135,9 +147,17 @@ fn describe() {
     );
     describe_counter!(
         "flashsale_ids_taken_total",
-        "Messages whose order had been cancelled or rejected before"
+        "Messages whose order was there before"
     );
     describe_counter!("flashsale_check_backs_total", "Check-backs, by decision");
+    describe_counter!(
+        "flashsale_announcements_total",
+        "Announcements of the outbox, by what became of them"
+    );
+    describe_counter!(
+        "flashsale_adopted_total",
+        "Orders written because only the ledger knew them"
+    );
     describe_counter!(
         "flashsale_never_applied_total",
         "Granted orders given up because their message never came"

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::queue::QueuePath;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::Gate;
 use crate::stock::{Stock, StockError};
@@ -46,9 +47,27 @@ pub struct SaleDesk {
     pub store: Store,
     pub stock: Stock,
     pub catalogue: Arc<Catalogue>,
+    /// Of sales that name none.
+    pub queue: QueuePath,
 }
 
 impl SaleDesk {
+    /// How the orders of a sale are to go: as asked, else as they do, else as this node's settings say.
+    ///
+    /// # Errors
+    /// MySQL does not answer.
+    pub async fn queue_of(
+        &self,
+        sale: &str,
+        asked: Option<QueuePath>,
+    ) -> Result<QueuePath, StoreError> {
+        if let Some(asked) = asked {
+            return Ok(asked);
+        }
+        let existing = self.store.sale(sale).await?;
+        Ok(existing.map_or(self.queue, |sale| sale.rules.queue))
+    }
+
     /// Has the keeper overwrite Redis from MySQL for every SKU of the sale and compare both; leaves the gates
     /// closed. May be repeated.
     ///

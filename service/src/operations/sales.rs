@@ -13,7 +13,9 @@ use super::sale_desk::SalesError;
 use crate::gateway::App;
 use crate::gateway::problem::{json, problem, problem_with_detail};
 use crate::gateway::reason::Reason;
+use crate::queue::QueuePath;
 use crate::sale::buy::is_sale_name;
+use crate::sale::sku::Rules;
 
 /// `PUT /ops/v1/sales/{sale}`
 #[derive(Debug, Deserialize)]
@@ -26,6 +28,9 @@ pub struct SaleDefinition {
     /// 0 = no end.
     #[serde(default)]
     ends_at_ms: u64,
+    /// How the orders get to MySQL; fixed by the first warm-up. Without it that of the node's settings.
+    #[serde(default)]
+    queue: Option<QueuePath>,
 }
 
 /// `PUT /ops/v1/sales/{sale}/skus/{sku}`
@@ -69,15 +74,13 @@ pub async fn put_sale(
 ) -> Response<Body> {
     let put = async {
         named(&[&sale])?;
-        let store = &app.sales.store;
-        store
-            .put_sale(
-                &sale,
-                given.limit_per_user,
-                given.starts_at_ms,
-                given.ends_at_ms,
-            )
-            .await?;
+        let rules = Rules {
+            limit_per_user: given.limit_per_user,
+            starts_at_ms: given.starts_at_ms,
+            ends_at_ms: given.ends_at_ms,
+            queue: app.sales.queue_of(&sale, given.queue).await?,
+        };
+        app.sales.store.put_sale(&sale, rules).await?;
         app.sales
             .audit("put sale", &sale, &format!("{given:?}"))
             .await?;

@@ -1,14 +1,18 @@
-//! The queue between reservation and order: RocketMQ transactions, check-back, and batch consumption.
+//! The ways from a reservation to an order: RocketMQ transactions, or an outbox in MySQL.
 
+mod applier;
 pub mod congestion;
 mod order_queue;
 pub mod outages;
+pub mod outbox;
+mod path;
 mod progress;
 pub mod rocketmq;
 
 use std::future::Future;
 
-pub use order_queue::{Answering, OrderQueue, RocketMqQueue};
+pub use order_queue::{Answering, OrderQueue, Queues, Way};
+pub use path::QueuePath;
 pub use progress::Progress;
 
 use crate::sale::order::{OrderMessage, Reserved};

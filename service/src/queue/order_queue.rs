@@ -1,10 +1,13 @@
 //! The way from a reservation to an order, as the rest of the service sees it.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
-use super::rocketmq::{Consumer, Depth, Producer};
-use super::{Progress, Submitted};
+use super::congestion::Congestion;
+use super::{Progress, QueuePath, Submitted};
+use crate::sale::catalogue::Catalogue;
 use crate::sale::order::OrderMessage;
+use crate::sale::sku::Sku;
 
 /// A boxed answer of a queue.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -18,41 +21,77 @@ pub trait OrderQueue: Send + Sync + 'static {
 
     /// Orders can be submitted at the moment.
     fn is_connected(&self) -> bool;
-}
 
-/// The RocketMQ path: transactional producer and batch consumer, as far as this node's role has them.
-pub struct RocketMqQueue {
-    pub producer: Option<Producer>,
-    pub consumer: Option<Consumer>,
-    pub depth: Depth,
-}
-
-impl RocketMqQueue {
-    /// Ends after the running transactions and the batch in hand.
-    pub async fn stop(self) {
-        if let Some(producer) = self.producer {
-            producer.stop().await;
-        }
-        if let Some(consumer) = self.consumer {
-            consumer.stop().await;
-        }
+    /// Brings to MySQL what Redis has reserved and nobody is left to submit. Where the queue itself asks about such
+    /// orders there is nothing to do.
+    fn adopt(&self, _orders: Vec<OrderMessage>) -> Answering<'_, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 
-impl OrderQueue for RocketMqQueue {
-    fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted> {
-        match &self.producer {
-            Some(producer) => Box::pin(producer.submit(order)),
-            None => Box::pin(std::future::ready(Submitted::QueueUnavailable)),
+/// One queue, and whether it has as much as it may.
+#[derive(Clone)]
+pub struct Way {
+    pub queue: Arc<dyn OrderQueue>,
+    pub congestion: Congestion,
+}
+
+impl Way {
+    pub fn new(queue: Arc<dyn OrderQueue>) -> Self {
+        Self {
+            queue,
+            congestion: Congestion::default(),
+        }
+    }
+}
+
+/// Every way there is; each sale has chosen one.
+#[derive(Clone)]
+pub struct Queues {
+    pub rocketmq: Way,
+    pub outbox: Way,
+}
+
+impl Queues {
+    #[must_use]
+    pub fn all(&self) -> [&Way; 2] {
+        [&self.rocketmq, &self.outbox]
+    }
+
+    #[must_use]
+    pub fn at(&self, path: QueuePath) -> &Way {
+        match path {
+            QueuePath::RocketMq => &self.rocketmq,
+            QueuePath::Outbox => &self.outbox,
         }
     }
 
-    fn progress(&self) -> Answering<'_, Option<Progress>> {
-        Box::pin(async { self.depth.read().await.ok() })
+    /// The way of a SKU's orders.
+    #[must_use]
+    pub fn of(&self, sku: &Sku) -> &Way {
+        self.at(sku.rules().queue)
     }
 
-    fn is_connected(&self) -> bool {
-        let producer = self.producer.as_ref().is_none_or(Producer::is_connected);
-        producer && self.consumer.as_ref().is_none_or(Consumer::is_connected)
+    /// How far the messages of a way have been applied; `None` while that is not known, or orders cannot be submitted.
+    pub async fn reading(&self, path: QueuePath) -> Option<Progress> {
+        let queue = &self.at(path).queue;
+        let reading = queue.progress().await;
+        reading.filter(|_| queue.is_connected())
+    }
+
+    /// Orders of every SKU that is known can be submitted.
+    #[must_use]
+    pub fn are_connected(&self, catalogue: &Catalogue) -> bool {
+        let skus = catalogue.all();
+        skus.iter().all(|sku| self.of(sku).queue.is_connected())
+    }
+
+    /// Orders that wait to be applied, on all ways; `None` if one does not say.
+    pub async fn backlog(&self) -> Option<u64> {
+        let mut backlog = 0;
+        for way in self.all() {
+            backlog += way.queue.progress().await?.backlog();
+        }
+        Some(backlog)
     }
 }

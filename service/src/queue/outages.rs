@@ -1,9 +1,7 @@
 //! Tells when orders cannot be sent any more, whatever the queue is.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::OrderQueue;
 use crate::operations::alerts::{Alerts, Trouble};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
@@ -13,10 +11,10 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 const LOOKS: u32 = 15;
 
 /// Runs until the task is aborted.
-pub async fn tell_outages(queue: Arc<dyn OrderQueue>, alerts: Alerts) {
+pub async fn tell_outages(is_connected: impl Fn() -> bool + Send, alerts: Alerts) {
     let mut steady = Steady::default();
     loop {
-        match steady.look(queue.is_connected()) {
+        match steady.look(is_connected()) {
             Some(false) => alerts.raise_here(Trouble::QueueDown, "no order can be sent"),
             Some(true) => alerts.over_here(Trouble::QueueDown),
             None => {}

@@ -10,6 +10,7 @@ use crate::sale::promises::{Promise, Promises};
 use crate::store::{Applied, AppliedOutcome};
 
 /// Told by the consumer after each commit.
+#[derive(Clone)]
 pub struct AppliedNews {
     pub catalogue: Arc<Catalogue>,
     pub promises: Arc<Promises>,

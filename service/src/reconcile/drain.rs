@@ -39,7 +39,7 @@ impl Rebuilder {
         let given_up = loop {
             if self.are_gateways_quiet(sku, epoch).await? {
                 self.strike_out(sku, &mut unapplied).await?;
-                let reading = self.reading().await;
+                let reading = self.queues.reading(sku.rules().queue).await;
                 let is_known = unapplied.as_ref().is_some_and(HashMap::is_empty);
                 if is_known && has_applied_since(&mut mark, reading.as_ref()) {
                     break 0;
@@ -66,19 +66,15 @@ impl Rebuilder {
         Ok(not_quiet == 0)
     }
 
-    /// How far the queue is, while it is there.
-    async fn reading(&self) -> Option<Progress> {
-        let reading = self.queue.progress().await;
-        reading.filter(|_| self.queue.is_connected())
-    }
-
-    /// Removes what MySQL has by now from the orders that the ledger holds. Read once: nothing is reserved any more.
+    /// Removes what MySQL has by now from the orders that the ledger holds. Read once, and what nobody is left to bring
+    /// is adopted then: nothing is reserved any more.
     async fn strike_out(
         &self,
         sku: &Sku,
         unapplied: &mut Option<HashMap<String, OrderMessage>>,
     ) -> Result<(), StoreError> {
-        if unapplied.is_none() {
+        let is_new = unapplied.is_none();
+        if is_new {
             *unapplied = self.reserved(sku).await;
         }
         let Some(unapplied) = unapplied.as_mut().filter(|unapplied| !unapplied.is_empty()) else {
@@ -87,6 +83,9 @@ impl Rebuilder {
         let ids: Vec<String> = unapplied.keys().cloned().collect();
         let existing = self.store.existing(&ids).await?;
         unapplied.retain(|id, _| !existing.contains(id));
+        if is_new && !unapplied.is_empty() {
+            self.adopt(sku, unapplied.values().cloned().collect()).await;
+        }
         Ok(())
     }
 

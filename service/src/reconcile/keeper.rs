@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::check_back::CheckedBack;
 use super::doubt::doubt;
 use super::lease::Lease;
 use super::rebuild::{RebuildError, Rebuilder};
 use crate::parts::parts;
+use crate::queue::QueuePath;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::{Gate, Sku};
 use crate::stock::StockError;
@@ -28,9 +30,10 @@ pub struct Keeper {
     pub node: String,
     pub catalogue: Arc<Catalogue>,
     pub rebuilder: Rebuilder,
+    pub checked_back: CheckedBack,
 }
 
-/// SKUs that are being brought back, side by side. Dropped, it stops at once.
+/// SKUs that are being brought back or looked through, side by side. Dropped, it stops at once.
 #[derive(Default)]
 struct Restoring {
     tasks: JoinSet<(String, String)>,
@@ -54,7 +57,7 @@ impl Keeper {
 
     /// It reaches everything that a rebuild needs.
     fn is_fit(&self) -> bool {
-        self.rebuilder.stock.is_complete() && self.rebuilder.queue.is_connected()
+        self.rebuilder.stock.is_complete() && self.rebuilder.queues.are_connected(&self.catalogue)
     }
 
     /// Begins to bring back what is not ready.
@@ -71,6 +74,8 @@ impl Keeper {
                 if self.is_elsewhere(&row, &sku) {
                     self.rebuilder.stock.pause(&sku);
                     doubt(&self.rebuilder.store, &self.rebuilder.alerts, &row, &sku).await?;
+                } else if row.rules.queue == QueuePath::Outbox {
+                    self.check_back(restoring, &sku);
                 }
             } else if restoring.names.insert((row.sale.clone(), row.sku.clone())) {
                 let keeper = self.clone();
@@ -81,6 +86,22 @@ impl Keeper {
             }
         }
         Ok(())
+    }
+
+    /// One task a SKU at a time: nothing is adopted while the SKU is rebuilt.
+    fn check_back(&self, restoring: &mut Restoring, sku: &Arc<Sku>) {
+        let name = (sku.sale.clone(), sku.sku.clone());
+        if !restoring.names.insert(name.clone()) {
+            return;
+        }
+        let (keeper, sku) = (self.clone(), Arc::clone(sku));
+        restoring.tasks.spawn(async move {
+            keeper
+                .rebuilder
+                .check_back(&sku, &keeper.checked_back)
+                .await;
+            name
+        });
     }
 
     /// The SKU's primary is another process than the one it was verified on.

@@ -6,6 +6,7 @@
 //! closes and says when nothing is on its way through it, and Redis takes nothing of an older epoch.
 
 pub mod applied;
+pub mod check_back;
 mod doubt;
 pub mod drain;
 pub mod follower;

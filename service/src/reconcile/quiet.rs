@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::patience::Patience;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
-use crate::queue::OrderQueue;
+use crate::queue::Queues;
 use crate::sale::order::OrderMessage;
 use crate::sale::promises::{Promise, PromiseState, Promises};
 use crate::sale::sku::{Gate, Sku};
@@ -29,7 +29,7 @@ pub struct Quieter {
     pub node: String,
     pub promises: Arc<Promises>,
     pub store: Store,
-    pub queue: Arc<dyn OrderQueue>,
+    pub queues: Queues,
     pub metrics: Metrics,
     pub alerts: Alerts,
     /// By sale and SKU.
@@ -118,16 +118,17 @@ impl Quieter {
 
     /// Takes messages for lost that have been waited for long enough.
     async fn give_up_overdue(&mut self, loud: &[Closing]) -> Result<(), StoreError> {
-        if loud.is_empty() {
-            return Ok(());
-        }
-        let reading = self.queue.progress().await;
-        let reading = reading.filter(|_| self.queue.is_connected());
-        let now = Instant::now();
+        let (queues, now) = (self.queues.clone(), Instant::now());
+        let mut readings = HashMap::new();
         for one in loud {
+            let path = one.sku.rules().queue;
+            if !readings.contains_key(&path) {
+                readings.insert(path, queues.reading(path).await);
+            }
+            let reading = readings.get(&path).and_then(Option::as_ref);
             if self
                 .wait(one)
-                .is_some_and(|wait| wait.patience.is_over(now, reading.as_ref()))
+                .is_some_and(|wait| wait.patience.is_over(now, reading))
             {
                 self.give_up(&one.sku).await?;
             }

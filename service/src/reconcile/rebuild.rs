@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::failpoints::{Point, reach};
 use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
-use crate::queue::OrderQueue;
+use crate::queue::Queues;
 use crate::sale::clock;
-use crate::sale::sku::{Rules, Sku};
+use crate::sale::sku::Sku;
 use crate::stock::identity::Identity;
 use crate::stock::image::{Image, ImageOrder, ImageState, Mismatch, compare};
 use crate::stock::{Stock, StockError};
@@ -38,7 +38,7 @@ pub enum RebuildError {
 pub struct Rebuilder {
     pub stock: Stock,
     pub store: Store,
-    pub queue: Arc<dyn OrderQueue>,
+    pub queues: Queues,
     pub metrics: Metrics,
     pub alerts: Alerts,
     /// How long an unpaid order holds its units.
@@ -132,11 +132,7 @@ impl Rebuilder {
         };
         Image {
             available: image.available,
-            rules: Rules {
-                limit_per_user: image.limit_per_user,
-                starts_at_ms: image.starts_at_ms,
-                ends_at_ms: image.ends_at_ms,
-            },
+            rules: image.rules,
             orders: image.orders.into_iter().map(order).collect(),
         }
     }

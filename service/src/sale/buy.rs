@@ -1,5 +1,5 @@
-//! The way of a buy request: refused from memory where that is possible, else waiting room, half
-//! message, reservation.
+//! The way of a buy request: refused from memory where that is possible, else waiting room, and
+//! the way that the sale has chosen.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
 use crate::parts::parts;
-use crate::queue::congestion::Congestion;
-use crate::queue::{OrderQueue, Submitted};
+use crate::queue::{Queues, Submitted};
 use crate::stock::Stock;
 
 /// What a buyer asks for.
@@ -84,8 +83,7 @@ pub struct Shop {
     pub catalogue: Arc<Catalogue>,
     pub stock: Stock,
     pub room: Arc<WaitingRoom>,
-    pub queue: Arc<dyn OrderQueue>,
-    pub congestion: Congestion,
+    pub queues: Queues,
 }
 
 /// A request that memory did not refuse.
@@ -138,7 +136,7 @@ impl Shop {
         if !self.stock.is_ready(&sku) {
             return Err(refuse(Reason::Paused));
         }
-        if self.congestion.is_full() {
+        if self.queues.of(&sku).congestion.is_full() {
             return Err(refuse(Reason::Busy));
         }
         let seat = self.room.sit().ok_or_else(|| refuse(Reason::Busy))?;
@@ -158,7 +156,7 @@ impl Shop {
             }
             match refusal(sku, &order.user, order.quantity) {
                 Some(reason) => Err(reason),
-                None => Ok(self.queue.submit(order).await),
+                None => Ok(self.queues.of(sku).queue.submit(order).await),
             }
         });
         match served.await {
@@ -243,6 +241,7 @@ mod tests {
             limit_per_user: 2,
             starts_at_ms,
             ends_at_ms,
+            ..Rules::default()
         };
         let cases = [
             (rules(0, 0), 1, None),

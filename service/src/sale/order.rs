@@ -69,6 +69,15 @@ pub struct OrderMessage {
     pub at_ms: u64,
 }
 
+impl OrderMessage {
+    /// The body of a message that carries it.
+    #[must_use]
+    pub fn body(&self) -> String {
+        // Texts and numbers only: nothing in it can fail to become JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// Outcome of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {

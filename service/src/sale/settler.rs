@@ -8,6 +8,8 @@ use super::order::OrderMessage;
 use super::promises::{PromiseState, Promises};
 use super::sku::Sku;
 use crate::operations::metrics::Metrics;
+use crate::queue::QueuePath;
+use crate::queue::outbox::Writer;
 use crate::stock::{Settled, Stock};
 use crate::store::{Store, reason};
 
@@ -21,6 +23,8 @@ pub struct Settler {
     pub store: Store,
     pub promises: Arc<Promises>,
     pub metrics: Metrics,
+    /// Of what turns out to be reserved where no message carries it.
+    pub writer: Writer,
 }
 
 impl Settler {
@@ -47,6 +51,9 @@ impl Settler {
             Ok(Settled::Reserved | Settled::Released) => {
                 self.metrics.settled_reserved.increment(1);
                 self.promises.granted(order);
+                if sku.rules().queue == QueuePath::Outbox {
+                    drop(self.writer.post(OrderMessage::clone(order)));
+                }
                 true
             }
             Ok(Settled::Refused) => self.reject(order).await,

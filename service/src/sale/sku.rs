@@ -7,6 +7,7 @@ use papaya::HashMap;
 
 use super::marks::Marks;
 use super::order::OrderId;
+use crate::queue::QueuePath;
 use crate::stock::keys::Keys;
 
 /// Rules of a SKU; they change only while its gate is closed.
@@ -17,6 +18,7 @@ pub struct Rules {
     pub starts_at_ms: u64,
     /// 0 = no end.
     pub ends_at_ms: u64,
+    pub queue: QueuePath,
 }
 
 /// Whether this node lets buyers through.

@@ -200,8 +200,7 @@ mod tests {
             available: 5,
             rules: Rules {
                 limit_per_user: 4,
-                starts_at_ms: 0,
-                ends_at_ms: 0,
+                ..Rules::default()
             },
             orders: vec![
                 order("a", "u1", ImageState::Reserved),

@@ -193,6 +193,21 @@ impl Stock {
         Ok(entry.as_deref().and_then(LedgerEntry::parse))
     }
 
+    /// Ids of unpaid reservations whose deadline is in this span, Unix ms.
+    ///
+    /// # Errors
+    /// No lane, or the call failed.
+    pub async fn reserved_until(
+        &self,
+        sku: &Sku,
+        from_ms: u64,
+        to_ms: u64,
+    ) -> Result<Vec<String>, StockError> {
+        let mut cmd = redis::cmd("ZRANGEBYSCORE");
+        cmd.arg(&sku.keys.deadlines).arg(from_ms).arg(to_ms);
+        parse("deadlines", self.call(sku, &cmd).await?)
+    }
+
     /// Units Redis would still sell.
     ///
     /// # Errors

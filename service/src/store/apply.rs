@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use sqlx::MySqlConnection;
 
 use super::batch_rows::{ids_in, insert_orders, mark_consumed, over_limit, reject_short};
+use super::outbox::announce;
 use super::tombstone::reason;
 use super::transaction::Work;
 use super::{Store, StoreError, release};
@@ -29,7 +30,8 @@ pub enum AppliedOutcome {
     Rejected(&'static str),
     /// The consumption table has it: a redelivery, nothing changed.
     AlreadyApplied,
-    /// First delivery, but the order was cancelled or rejected before it came: nothing changed.
+    /// First delivery, but the order was there before it: written by the outbox path, cancelled or rejected. Nothing
+    /// changed.
     IdTaken,
 }
 
@@ -45,6 +47,15 @@ impl Store {
     /// Applies up to [`BATCH_MAX`] messages in one transaction; the answer has one entry per message, in the
     /// order given. Repeating it with the same messages changes nothing.
     pub async fn apply(&self, messages: &[OrderMessage]) -> Result<Vec<Applied>, StoreError> {
+        self.enter(messages, Entry::Delivered).await
+    }
+
+    /// As [`Self::apply`], for orders that come one way or the other.
+    pub async fn enter(
+        &self,
+        messages: &[OrderMessage],
+        entry: Entry,
+    ) -> Result<Vec<Applied>, StoreError> {
         if messages.len() > BATCH_MAX {
             return Err(StoreError::BatchTooLarge {
                 size: messages.len(),
@@ -54,6 +65,7 @@ impl Store {
         let outcomes = self
             .transaction(Batch {
                 messages,
+                entry,
                 attempted: None,
             })
             .await?;
@@ -61,11 +73,21 @@ impl Store {
     }
 }
 
+/// How orders come to the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// By messages, which are marked as consumed.
+    Delivered,
+    /// From the gateway itself; each one created is announced by a row of the outbox in the same transaction (MQ-2).
+    Written,
+}
+
 type Outcomes = HashMap<String, AppliedOutcome>;
 
 /// One batch on its way into the tables.
 struct Batch<'a> {
     messages: &'a [OrderMessage],
+    entry: Entry,
     /// What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
     attempted: Option<Outcomes>,
 }
@@ -84,33 +106,17 @@ impl Work for Batch<'_> {
 impl Batch<'_> {
     async fn apply(&self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
         let batch = distinct(self.messages);
-        let consumed = ids_in(connection, "consumed", "message_key", &batch).await?;
-        let taken = ids_in(connection, "orders", "order_id", &batch).await?;
         let mut outcomes = HashMap::with_capacity(batch.len());
-        let mut unseen = Vec::with_capacity(batch.len());
-        let mut fresh = Vec::with_capacity(batch.len());
-        for &message in &batch {
+        let unseen = self.unseen(connection, &batch, &mut outcomes).await?;
+        let taken = ids_in(connection, "orders", "order_id", &unseen).await?;
+        let mut fresh = Vec::with_capacity(unseen.len());
+        for message in unseen {
             let id = &message.order_id;
-            if consumed.contains(id) {
-                let earlier = self
-                    .attempted
-                    .as_ref()
-                    .and_then(|attempted| attempted.get(id).copied());
-                outcomes.insert(
-                    id.clone(),
-                    earlier.unwrap_or(AppliedOutcome::AlreadyApplied),
-                );
-                continue;
-            }
-            unseen.push(message);
             if taken.contains(id) {
-                outcomes.insert(id.clone(), AppliedOutcome::IdTaken);
+                outcomes.insert(id.clone(), self.earlier(id, AppliedOutcome::IdTaken));
             } else {
                 fresh.push(message);
             }
-        }
-        if !unseen.is_empty() {
-            mark_consumed(connection, &unseen).await?;
         }
         let refused = over_limit(connection, &fresh).await?;
         if !fresh.is_empty() {
@@ -118,7 +124,7 @@ impl Batch<'_> {
         }
         let takers = parts().takers(&batch, &fresh);
         let short = self.take_stock(connection, takers, &refused).await?;
-        for message in fresh {
+        for &message in &fresh {
             let outcome = if refused.contains(&message.order_id) {
                 AppliedOutcome::Rejected(reason::LIMIT_EXCEEDED)
             } else if short.contains(&message.order_id) {
@@ -132,7 +138,44 @@ impl Batch<'_> {
             }
             outcomes.insert(message.order_id.clone(), outcome);
         }
+        if self.entry == Entry::Written {
+            fresh.retain(|order| outcomes.get(&order.order_id) == Some(&AppliedOutcome::Created));
+            announce(connection, &fresh).await?;
+        }
         Ok(outcomes)
+    }
+
+    /// Messages that come for the first time, from now on marked as consumed.
+    async fn unseen<'m>(
+        &self,
+        connection: &mut MySqlConnection,
+        batch: &[&'m OrderMessage],
+        outcomes: &mut Outcomes,
+    ) -> Result<Vec<&'m OrderMessage>, StoreError> {
+        if self.entry == Entry::Written {
+            return Ok(batch.to_vec());
+        }
+        let consumed = ids_in(connection, "consumed", "message_key", batch).await?;
+        let (seen, unseen): (Vec<&OrderMessage>, Vec<&OrderMessage>) = batch
+            .iter()
+            .copied()
+            .partition(|message| consumed.contains(&message.order_id));
+        for OrderMessage { order_id, .. } in seen {
+            let outcome = self.earlier(order_id, AppliedOutcome::AlreadyApplied);
+            outcomes.insert(order_id.clone(), outcome);
+        }
+        if !unseen.is_empty() {
+            mark_consumed(connection, &unseen).await?;
+        }
+        Ok(unseen)
+    }
+
+    /// What an earlier try of this very batch has committed, of which nobody heard; else `otherwise`.
+    fn earlier(&self, order_id: &str, otherwise: AppliedOutcome) -> AppliedOutcome {
+        let attempted = self.attempted.as_ref();
+        attempted
+            .and_then(|attempted| attempted.get(order_id).copied())
+            .unwrap_or(otherwise)
     }
 
     /// Decrements each SKU once by the sum; where the sum does not fit, order by order. Returns the order ids

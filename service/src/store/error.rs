@@ -32,6 +32,14 @@ pub enum StoreError {
     NoSuchSale { sale: String },
     #[error("sale {sale} is open; close it before changing the stock of {sku}")]
     SaleOpen { sale: String, sku: String },
+    #[error(
+        "orders of sale {sale} go by {queue} since its first warm-up, which cannot become {asked}; name another sale"
+    )]
+    QueueFixed {
+        sale: String,
+        queue: String,
+        asked: &'static str,
+    },
     #[error("stock of {sku} in {sale} cannot become {asked}: {sold} units are sold")]
     BelowSold {
         sale: String,

@@ -4,7 +4,7 @@ use sqlx::mysql::MySqlRow;
 
 use super::node::NOW_MS;
 use super::order::{number, text};
-use super::sale::SaleState;
+use super::sale::{SaleState, rules};
 use super::{Store, StoreError};
 use crate::sale::sku::Rules;
 
@@ -37,7 +37,7 @@ impl Store {
     pub async fn gates(&self) -> Result<Gates, StoreError> {
         let read_at_ms = self.now_ms().await?;
         let rows = sqlx::query(
-            "SELECT g.sale, g.sku, s.limit_per_user, s.starts_at_ms, s.ends_at_ms, s.state, g.epoch, g.is_ready, \
+            "SELECT g.sale, g.sku, s.limit_per_user, s.starts_at_ms, s.ends_at_ms, s.queue, s.state, g.epoch, g.is_ready, \
              g.redis_node, g.redis_run, g.trouble FROM gates g JOIN sales s ON s.sale = g.sale",
         )
         .fetch_all(&self.pool)
@@ -165,11 +165,7 @@ fn read(row: &MySqlRow) -> Result<GateRow, StoreError> {
     Ok(GateRow {
         sale: text(row, "sale")?,
         sku: text(row, "sku")?,
-        rules: Rules {
-            limit_per_user: number(row, "limit_per_user")?,
-            starts_at_ms: number(row, "starts_at_ms")?,
-            ends_at_ms: number(row, "ends_at_ms")?,
-        },
+        rules: rules(row)?,
         state: SaleState::parse(&text(row, "state")?)?,
         epoch: number(row, "epoch")?,
         is_ready: number::<u8>(row, "is_ready")? == 1,

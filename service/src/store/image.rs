@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use sqlx::{Connection, Executor, MySqlConnection, Row};
 
 use super::order::{OrderState, number, text};
+use super::sale::rules;
 use super::{Store, StoreError};
+use crate::sale::sku::Rules;
 
 /// One order in an image; rejected and ended ones too, because their ids are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +25,7 @@ pub struct SkuImage {
     pub sku: String,
     pub total: i64,
     pub available: i64,
-    pub limit_per_user: u32,
-    pub starts_at_ms: u64,
-    pub ends_at_ms: u64,
+    pub rules: Rules,
     pub orders: Vec<ImageOrder>,
 }
 
@@ -52,7 +52,7 @@ impl Store {
 async fn read(connection: &mut MySqlConnection, sale: &str) -> Result<Vec<SkuImage>, StoreError> {
     let wrap = |source| StoreError::sql("read the sale's snapshot", source);
     let stock = sqlx::query(
-        "SELECT k.sku, k.total, k.available, s.limit_per_user, s.starts_at_ms, s.ends_at_ms \
+        "SELECT k.sku, k.total, k.available, s.limit_per_user, s.starts_at_ms, s.ends_at_ms, s.queue \
          FROM stock k JOIN sales s ON s.sale = k.sale WHERE k.sale = ?",
     )
     .bind(sale)
@@ -67,9 +67,7 @@ async fn read(connection: &mut MySqlConnection, sale: &str) -> Result<Vec<SkuIma
             sku: sku.clone(),
             total: number(row, "total")?,
             available: number(row, "available")?,
-            limit_per_user: number(row, "limit_per_user")?,
-            starts_at_ms: number(row, "starts_at_ms")?,
-            ends_at_ms: number(row, "ends_at_ms")?,
+            rules: rules(row)?,
             orders: Vec::new(),
         };
         images.insert(sku, image);

@@ -5,11 +5,13 @@
 
 mod apply;
 mod batch_rows;
+mod dead_letter;
 mod error;
 mod gate;
 mod image;
 mod node;
 mod order;
+mod outbox;
 mod release;
 mod sale;
 mod tombstone;
@@ -23,12 +25,13 @@ use sqlx::{Executor, MySqlPool};
 
 use crate::sale::clock::now_ms;
 
-pub use apply::{Applied, AppliedOutcome, BATCH_MAX, DECREMENT_STOCK};
+pub use apply::{Applied, AppliedOutcome, BATCH_MAX, DECREMENT_STOCK, Entry};
 pub use error::StoreError;
 pub use gate::{GateRow, Gates};
 pub use image::{ImageOrder, SkuImage};
 pub use node::NODE_TTL;
 pub use order::{OrderRow, OrderState, check_storable};
+pub use outbox::{Announcement, Claim, TRIES_MAX};
 pub use release::ReleaseRow;
 pub use sale::{SaleRow, SaleState};
 pub use tombstone::reason;

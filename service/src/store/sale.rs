@@ -1,10 +1,13 @@
 //! Sales and their stock as operators define them.
 
 use sqlx::MySqlConnection;
+use sqlx::mysql::MySqlRow;
 
 use super::order::{number, text};
 use super::transaction::Work;
 use super::{Store, StoreError};
+use crate::queue::QueuePath;
+use crate::sale::sku::Rules;
 
 /// Whether a sale takes orders, as MySQL remembers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,36 +45,15 @@ impl SaleState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaleRow {
     pub sale: String,
-    /// Units one user may hold of one SKU.
-    pub limit_per_user: u32,
-    pub starts_at_ms: u64,
-    pub ends_at_ms: u64,
+    pub rules: Rules,
     pub state: SaleState,
 }
 
 impl Store {
-    /// Creates a sale (state prepared) or changes its limit and window (state kept).
-    pub async fn put_sale(
-        &self,
-        sale: &str,
-        limit_per_user: u32,
-        starts_at_ms: u64,
-        ends_at_ms: u64,
-    ) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO sales (sale, limit_per_user, starts_at_ms, ends_at_ms, state) \
-             VALUES (?, ?, ?, ?, 'prepared') \
-             ON DUPLICATE KEY UPDATE limit_per_user = VALUES(limit_per_user), \
-             starts_at_ms = VALUES(starts_at_ms), ends_at_ms = VALUES(ends_at_ms)",
-        )
-        .bind(sale)
-        .bind(limit_per_user)
-        .bind(starts_at_ms)
-        .bind(ends_at_ms)
-        .execute(&self.pool)
-        .await
-        .map(|_| ())
-        .map_err(|source| StoreError::sql("write sale", source))
+    /// Creates a sale (state prepared) or changes its rules (state kept). The queue stays what it is from the first
+    /// warm-up on: orders may be on their way.
+    pub async fn put_sale(&self, sale: &str, rules: Rules) -> Result<(), StoreError> {
+        self.transaction(PutSale { sale, rules }).await
     }
 
     /// Sets the units of a SKU that this sale has in total; what is sold stays sold. Refused while the sale is
@@ -104,7 +86,7 @@ impl Store {
     /// All sales, by name.
     pub async fn sales(&self) -> Result<Vec<SaleRow>, StoreError> {
         let rows = sqlx::query(
-            "SELECT sale, limit_per_user, starts_at_ms, ends_at_ms, state FROM sales ORDER BY sale",
+            "SELECT sale, limit_per_user, starts_at_ms, ends_at_ms, queue, state FROM sales ORDER BY sale",
         )
         .fetch_all(&self.pool)
         .await
@@ -113,13 +95,84 @@ impl Store {
             .map(|row| {
                 Ok(SaleRow {
                     sale: text(row, "sale")?,
-                    limit_per_user: number(row, "limit_per_user")?,
-                    starts_at_ms: number(row, "starts_at_ms")?,
-                    ends_at_ms: number(row, "ends_at_ms")?,
+                    rules: rules(row)?,
                     state: SaleState::parse(&text(row, "state")?)?,
                 })
             })
             .collect()
+    }
+}
+
+/// The columns of a sale that are its rules.
+pub(super) fn rules(row: &MySqlRow) -> Result<Rules, StoreError> {
+    let queue = text(row, "queue")?;
+    Ok(Rules {
+        limit_per_user: number(row, "limit_per_user")?,
+        starts_at_ms: number(row, "starts_at_ms")?,
+        ends_at_ms: number(row, "ends_at_ms")?,
+        queue: QueuePath::parse(&queue).ok_or(StoreError::UnknownValue {
+            what: "queue of a sale",
+            value: queue,
+        })?,
+    })
+}
+
+/// The write behind [`Store::put_sale`].
+struct PutSale<'a> {
+    sale: &'a str,
+    rules: Rules,
+}
+
+impl Work for PutSale<'_> {
+    type Outcome = ();
+    const ACTION: &'static str = "write sale";
+
+    async fn run(&mut self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        self.refuse_other_queue(connection).await?;
+        let Rules {
+            limit_per_user,
+            starts_at_ms,
+            ends_at_ms,
+            queue,
+        } = self.rules;
+        sqlx::query(
+            "INSERT INTO sales (sale, limit_per_user, starts_at_ms, ends_at_ms, queue, state) \
+             VALUES (?, ?, ?, ?, ?, 'prepared') \
+             ON DUPLICATE KEY UPDATE limit_per_user = VALUES(limit_per_user), queue = VALUES(queue), \
+             starts_at_ms = VALUES(starts_at_ms), ends_at_ms = VALUES(ends_at_ms)",
+        )
+        .bind(self.sale)
+        .bind(limit_per_user)
+        .bind(starts_at_ms)
+        .bind(ends_at_ms)
+        .bind(queue.as_str())
+        .execute(connection)
+        .await
+        .map(|_| ())
+        .map_err(|source| StoreError::sql(Self::ACTION, source))
+    }
+}
+
+impl PutSale<'_> {
+    async fn refuse_other_queue(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        let warm = sqlx::query(
+            "SELECT queue FROM sales s WHERE sale = ? AND EXISTS (SELECT 1 FROM gates g WHERE g.sale = s.sale)",
+        );
+        let queue = warm
+            .bind(self.sale)
+            .fetch_optional(connection)
+            .await
+            .map_err(|source| StoreError::sql(Self::ACTION, source))?;
+        let queue = queue.map(|row| text(&row, "queue")).transpose()?;
+        let asked = self.rules.queue.as_str();
+        match queue {
+            Some(queue) if queue != asked => Err(StoreError::QueueFixed {
+                sale: self.sale.to_owned(),
+                queue,
+                asked,
+            }),
+            _ => Ok(()),
+        }
     }
 }
 

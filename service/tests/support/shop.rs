@@ -8,10 +8,11 @@ use clap::Parser;
 use flashsale::base::Base;
 use flashsale::gateway::App;
 use flashsale::operations::metrics;
-use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Progress, Submitted};
+use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Progress, QueuePath, Submitted};
 use flashsale::reconcile::applied::AppliedNews;
 use flashsale::sale::buy::{Answer, Purchase};
 use flashsale::sale::order::{OrderMessage, Reserved};
+use flashsale::sale::sku::Rules;
 use flashsale::sale::transaction::ReserveTransaction;
 use flashsale::settings::Settings;
 use flashsale::store::Store;
@@ -99,6 +100,17 @@ impl ShopBench {
         limit_per_user: u32,
         delay: Duration,
     ) -> Self {
+        Self::start_on(QueuePath::RocketMq, count, stock, limit_per_user, delay).await
+    }
+
+    /// The same by one of the ways that orders can take.
+    pub async fn start_on(
+        queue: QueuePath,
+        count: usize,
+        stock: i64,
+        limit_per_user: u32,
+        delay: Duration,
+    ) -> Self {
         let node = RedisNode::start().await;
         let (url, seed) = (mariadb::database().await, node.address.to_string());
         let settings = Settings::try_parse_from([
@@ -120,10 +132,12 @@ impl ShopBench {
         }
         let nodes = starting.join_all().await;
         let app = Arc::clone(&nodes[0].app);
-        app.store
-            .put_sale(SALE, limit_per_user, 0, 0)
-            .await
-            .unwrap();
+        let rules = Rules {
+            limit_per_user,
+            queue,
+            ..Rules::default()
+        };
+        app.store.put_sale(SALE, rules).await.unwrap();
         app.store.put_sku(SALE, SKU, stock).await.unwrap();
         Self {
             app,
@@ -163,10 +177,10 @@ impl ShopBench {
                 .count() as i64;
             let idle = self
                 .app
-                .queue
-                .progress()
+                .queues
+                .backlog()
                 .await
-                .is_some_and(|read| read.backlog() == 0);
+                .is_some_and(|backlog| backlog == 0);
             let sku = self.app.shop.catalogue.find(SALE, SKU).unwrap();
             let held = self
                 .app
@@ -191,12 +205,18 @@ async fn start_node(settings: &Settings, broker: &Broker, delay: Duration) -> No
     let queue = MemoryQueue {
         transaction: base.transaction(),
         store: base.store.clone(),
-        news: Arc::new(base.news()),
+        news: Arc::new(base.news.clone()),
         delay,
         broker: broker.clone(),
     };
     let app = base
-        .start(settings, Arc::new(queue), prometheus, &mut tasks)
+        .start(
+            settings,
+            base.queues(Arc::new(queue)),
+            None,
+            prometheus,
+            &mut tasks,
+        )
         .await;
     Node {
         app: Arc::new(app.unwrap()),

@@ -12,15 +12,15 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::QueueError;
-use super::applier::Applier;
 use super::client::{self, Host};
 use super::offsets::{self, Offsets};
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
 use crate::queue::QueueSettings;
+use crate::queue::applier::Applier;
 use crate::sale::order::OrderMessage;
-use crate::store::{Applied, Store, check_storable};
+use crate::store::{Applied, Entry, Store, check_storable};
 
 /// Messages of one pull from one queue.
 const PULL_BATCH: i32 = 256;
@@ -77,7 +77,9 @@ impl Consumer {
         let (stop, stopped) = watch::channel(false);
         let applier = Applier {
             store,
+            entry: Entry::Delivered,
             on_applied: Arc::new(on_applied),
+            is_stuck: Arc::default(),
             stopped: stopped.clone(),
         };
         let task = tokio::spawn(run(Arc::clone(&shared), applier, stopped));

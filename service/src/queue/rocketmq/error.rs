@@ -50,11 +50,23 @@ pub enum QueueError {
         after: Duration,
         last: Box<QueueError>,
     },
+    #[error("the broker has taken messages and not stored them durably")]
+    NotFlushed,
     #[error("RocketMQ is not reachable at the moment")]
     Disconnected,
 }
 
 impl QueueError {
+    /// The broker is there and did not take what it was given.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Refused { .. } | Self::NotFlushed => true,
+            Self::Client { source, .. } => source.broker_response_code().is_some(),
+            _ => false,
+        }
+    }
+
     pub(super) fn client(action: &'static str, source: ClientError) -> Self {
         Self::Client { action, source }
     }

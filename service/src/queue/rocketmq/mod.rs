@@ -5,21 +5,24 @@
 //! the probe says that the broker is back.
 
 mod admin;
-mod applier;
 mod client;
 mod consumer;
 mod depth;
 mod error;
 mod listener;
 mod offsets;
+mod path;
 mod producer;
+mod publisher;
 mod remoting;
 mod watch;
 
 pub use consumer::Consumer;
 pub use depth::Depth;
 pub use error::QueueError;
+pub use path::RocketMqQueue;
 pub use producer::Producer;
+pub use publisher::Publisher;
 
 /// Queues of the topic: enough for parallel consumers (MQ-4).
 pub const QUEUES: i32 = 20;

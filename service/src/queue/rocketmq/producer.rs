@@ -156,18 +156,16 @@ impl Shared {
         let Some(client) = self.usable() else {
             return Submitted::QueueUnavailable;
         };
-        let Ok(body) = serde_json::to_vec(&order) else {
-            return Submitted::QueueUnavailable; // An order is always representable as JSON.
-        };
+        let body = order.body();
         for _ in 1..OFFERS_MAX {
-            match self.offer(&client, &order, &body).await {
+            match self.offer(&client, &order, body.as_bytes()).await {
                 Err(error) if error.broker_response_code() == Some(SYSTEM_BUSY) => {
                     sleep(BUSY_PAUSE).await;
                 }
                 answer => return self.judge(answer),
             }
         }
-        self.judge(self.offer(&client, &order, &body).await)
+        self.judge(self.offer(&client, &order, body.as_bytes()).await)
     }
 
     /// One half message and, if it is stored, its reservation; None if the reservation did not run.

@@ -1,7 +1,8 @@
-//! Orders from the queue on their way into MySQL: lanes in parallel, none of which shares a SKU with another.
+//! Orders on their way into MySQL: lanes in parallel, none of which shares a SKU with another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -9,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::sale::order::OrderMessage;
-use crate::store::{Applied, BATCH_MAX, Store};
+use crate::store::{Applied, BATCH_MAX, Entry, Store};
 
 /// Batches applied at the same time; one SKU is never in two of them.
 const LANES: usize = 4;
@@ -21,7 +22,10 @@ const APPLY_PAUSE: Duration = Duration::from_millis(500);
 /// Applies orders until MySQL has taken them.
 pub(super) struct Applier<F> {
     pub store: Store,
+    pub entry: Entry,
     pub on_applied: Arc<F>,
+    /// MySQL has refused what was offered last.
+    pub is_stuck: Arc<AtomicBool>,
     pub stopped: watch::Receiver<bool>,
 }
 
@@ -33,12 +37,10 @@ where
     pub async fn apply(&self, orders: Vec<OrderMessage>) -> bool {
         let mut lanes = JoinSet::new();
         for orders in by_lane(orders) {
-            let store = self.store.clone();
-            let on_applied = Arc::clone(&self.on_applied);
-            let stopped = self.stopped.clone();
+            let applier = self.clone();
             lanes.spawn(async move {
                 for batch in orders.chunks(BATCH_MAX) {
-                    if !apply_batch(&store, batch, on_applied.as_ref(), &stopped).await {
+                    if !applier.apply_batch(batch).await {
                         return false;
                     }
                 }
@@ -51,33 +53,41 @@ where
         }
         all
     }
+
+    /// Offers one batch until it is taken: an order that was promised is never dropped.
+    async fn apply_batch(&self, batch: &[OrderMessage]) -> bool {
+        loop {
+            let entered = self.store.enter(batch, self.entry).await;
+            self.is_stuck.store(entered.is_err(), Ordering::Relaxed);
+            match entered {
+                Ok(applied) => {
+                    (self.on_applied)(&applied);
+                    return true;
+                }
+                Err(error) if error.is_transient() => {
+                    tracing::warn!(%error, "batch is offered to MySQL again");
+                }
+                Err(error) => {
+                    tracing::error!(%error, "batch is refused by MySQL and offered again");
+                }
+            }
+            if *self.stopped.borrow() {
+                return false;
+            }
+            sleep(APPLY_PAUSE).await;
+        }
+    }
 }
 
-/// Offers one batch until it is taken: a message that the queue has promised is never dropped.
-async fn apply_batch<F>(
-    store: &Store,
-    batch: &[OrderMessage],
-    on_applied: &F,
-    stopped: &watch::Receiver<bool>,
-) -> bool
-where
-    F: Fn(&[Applied]) + Send + Sync,
-{
-    loop {
-        match store.apply(batch).await {
-            Ok(applied) => {
-                on_applied(&applied);
-                return true;
-            }
-            Err(error) if error.is_transient() => {
-                tracing::warn!(%error, "batch is offered to MySQL again");
-            }
-            Err(error) => tracing::error!(%error, "batch is refused by MySQL and offered again"),
+impl<F> Clone for Applier<F> {
+    fn clone(&self) -> Self {
+        Self {
+            store: self.store.clone(),
+            entry: self.entry,
+            on_applied: Arc::clone(&self.on_applied),
+            is_stuck: Arc::clone(&self.is_stuck),
+            stopped: self.stopped.clone(),
         }
-        if *stopped.borrow() {
-            return false;
-        }
-        sleep(APPLY_PAUSE).await;
     }
 }
 

@@ -1,0 +1,71 @@
+//! The outbox path: the reservation first, then the order and its announcement in one transaction of MySQL, many orders
+//! to a transaction (MQ-2). A relay sends the announcements through RocketMQ; consumers mark them as received.
+//!
+//! Nothing is on its way outside the stores: between reservation and commit an order is in Redis's ledger and in the
+//! memory of one gateway. What a dead gateway leaves behind is adopted from the ledger (see `reconcile/check_back.rs`).
+
+mod relay;
+mod writer;
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{Answering, LocalTransaction, OrderQueue, Progress, Submitted};
+use crate::failpoints::{Point, reach};
+use crate::sale::order::{OrderMessage, Reserved};
+use crate::sale::transaction::ReserveTransaction;
+use crate::store::AppliedOutcome;
+
+pub use relay::Relay;
+pub use writer::Writer;
+
+/// A buyer who has waited so long for the commit is told that the order is queued: the writer goes on.
+const COMMIT_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Reserves, then writes.
+pub struct OutboxQueue {
+    pub transaction: ReserveTransaction,
+    pub writer: Writer,
+}
+
+impl OrderQueue for OutboxQueue {
+    fn submit(&self, order: OrderMessage) -> Answering<'_, Submitted> {
+        Box::pin(async move {
+            if !self.is_connected() {
+                return Submitted::QueueUnavailable;
+            }
+            let reserved = self.transaction.reserve(&order).await;
+            if !matches!(reserved, Reserved::Granted { .. }) {
+                return Submitted::Decided(reserved); // Of one in doubt the settler writes what was reserved.
+            }
+            reach(Point::AfterReserve);
+            let written = timeout(COMMIT_PATIENCE, self.writer.write(order)).await;
+            reach(Point::AfterCommit);
+            Submitted::Decided(match written {
+                Ok(Some(AppliedOutcome::Rejected(_))) => Reserved::Refused,
+                _ => reserved,
+            })
+        })
+    }
+
+    /// Nothing is in between: what a gateway has promised, it waits for itself.
+    fn progress(&self) -> Answering<'_, Option<Progress>> {
+        Box::pin(std::future::ready(Some(Progress::default())))
+    }
+
+    fn is_connected(&self) -> bool {
+        self.writer.is_flowing()
+    }
+
+    fn adopt(&self, orders: Vec<OrderMessage>) -> Answering<'_, ()> {
+        Box::pin(async move {
+            let all = async {
+                for written in orders.into_iter().map(|order| self.writer.post(order)) {
+                    let _ = written.await; // A writer that is stopped leaves it to the next keeper.
+                }
+            };
+            drop(timeout(COMMIT_PATIENCE, all).await);
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! Sends the announcements of the outbox through RocketMQ, each at least once (MQ-9).
+//!
+//! Any number of relays may run: each claims rows that no other has. What is sent twice, because a relay died in
+//! between, the consumption table lets have one effect.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::failpoints::{Point, reach};
+use crate::operations::alerts::{Alerts, Trouble};
+use crate::operations::metrics::Metrics;
+use crate::queue::rocketmq::{Publisher, QueueError};
+use crate::store::{Announcement, Store, StoreError};
+
+/// Announcements claimed at once.
+const CLAIM_MAX: u32 = 500;
+/// So many dead letters are worth somebody's attention (MQ-10).
+const DEAD_LETTERS_ALERT: i64 = 10;
+
+/// One relay.
+pub struct Relay {
+    pub store: Store,
+    pub publisher: Publisher,
+    pub metrics: Metrics,
+    pub alerts: Alerts,
+    /// Pause after a look that found less than it could take.
+    pub poll: Duration,
+}
+
+impl Relay {
+    /// Runs until the task is aborted.
+    pub async fn run(mut self) {
+        loop {
+            match self.relay().await {
+                Ok(taken) if taken == CLAIM_MAX as usize => continue,
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%error, "announcements stay where they are"),
+            }
+            sleep(self.poll).await;
+        }
+    }
+
+    /// One look; returns how many announcements it found. While the broker is away none is tried.
+    async fn relay(&mut self) -> Result<usize, StoreError> {
+        if !self.publisher.is_up() {
+            return Ok(0);
+        }
+        let claim = self.store.claim_announcements(CLAIM_MAX).await?;
+        let found = claim.announcements.len();
+        if found == 0 {
+            return Ok(0);
+        }
+        let (sent, refusal) = self.send(&claim.announcements).await;
+        reach(Point::AfterPublish);
+        let why = refusal.map(|error| error.to_string()).unwrap_or_default();
+        let sent_count = sent.len() as u64;
+        let is_sent = |announcement: &Announcement| sent.contains(&announcement.id);
+        let parked = claim.settle(is_sent, &why).await?;
+        self.metrics.announced(sent_count, parked as u64);
+        if parked > 0 {
+            tracing::error!(parked, why, "announcements are dead letters now");
+            self.tell_if_many().await?;
+        }
+        Ok(found)
+    }
+
+    /// All at once; if the broker refuses that, one by one, so that a single one cannot hold up the others. Returns the
+    /// ids of those that were sent, and why the last of the others was not.
+    async fn send(&mut self, all: &[Announcement]) -> (HashSet<u64>, Option<QueueError>) {
+        let ids = all.iter().map(|announcement| announcement.id);
+        let Err(error) = self.publisher.publish(all).await else {
+            return (ids.collect(), None);
+        };
+        if !error.is_refusal() {
+            return (HashSet::new(), Some(error));
+        }
+        let (mut sent, mut refusal) = (HashSet::new(), Some(error));
+        for announcement in all {
+            match self
+                .publisher
+                .publish(std::slice::from_ref(announcement))
+                .await
+            {
+                Ok(()) => drop(sent.insert(announcement.id)),
+                Err(error) => refusal = Some(error),
+            }
+        }
+        (sent, refusal)
+    }
+
+    async fn tell_if_many(&self) -> Result<(), StoreError> {
+        let letters = self.store.dead_letters_count().await?;
+        if letters >= DEAD_LETTERS_ALERT {
+            let text = format!("{letters} messages could not be delivered");
+            self.alerts.raise_here(Trouble::DeadLetters, text);
+        }
+        Ok(())
+    }
+}

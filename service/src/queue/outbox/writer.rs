@@ -1,0 +1,119 @@
+//! Writes granted orders to MySQL: whatever has come while the last transaction was committed goes into the next.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::queue::applier::Applier;
+use crate::sale::order::OrderMessage;
+use crate::store::{Applied, AppliedOutcome, Entry, Store};
+
+/// Orders written at once, on several lanes.
+const TAKEN_MAX: usize = 1_000;
+
+/// Handle on the writing task; clones share it.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    orders: mpsc::UnboundedSender<OrderMessage>,
+    waiting: Arc<Waiting>,
+    is_stuck: Arc<AtomicBool>,
+}
+
+/// Who waits for an order's outcome, by order id.
+#[derive(Debug, Default)]
+struct Waiting(Mutex<HashMap<String, Vec<oneshot::Sender<AppliedOutcome>>>>);
+
+impl Writer {
+    /// Starts to write. `on_applied` hears of each batch after its commit. Ends after the batch in hand when `stopped`
+    /// says so: what is not written then is in the ledger.
+    pub fn start<F>(store: Store, on_applied: F, stopped: watch::Receiver<bool>) -> Self
+    where
+        F: Fn(&[Applied]) + Send + Sync + 'static,
+    {
+        let (orders, taken) = mpsc::unbounded_channel();
+        let waiting = Arc::<Waiting>::default();
+        let is_stuck = Arc::<AtomicBool>::default();
+        let told = Arc::clone(&waiting);
+        let applier = Applier {
+            store,
+            entry: Entry::Written,
+            on_applied: Arc::new(move |applied: &[Applied]| {
+                on_applied(applied);
+                told.tell(applied);
+            }),
+            is_stuck: Arc::clone(&is_stuck),
+            stopped,
+        };
+        tokio::spawn(run(taken, applier));
+        Self {
+            orders,
+            waiting,
+            is_stuck,
+        }
+    }
+
+    /// Has an order written, and waits for it; None if the writer has ended.
+    pub async fn write(&self, order: OrderMessage) -> Option<AppliedOutcome> {
+        self.post(order).await.ok()
+    }
+
+    /// Has an order written; the outcome comes when it is committed.
+    pub fn post(&self, order: OrderMessage) -> oneshot::Receiver<AppliedOutcome> {
+        let (outcome, receiver) = oneshot::channel();
+        self.waiting.add(&order.order_id, outcome);
+        if let Err(refused) = self.orders.send(order) {
+            self.waiting.forget(&refused.0.order_id); // The writer has ended.
+        }
+        receiver
+    }
+
+    /// MySQL took the last batch, or none was refused yet.
+    #[must_use]
+    pub fn is_flowing(&self) -> bool {
+        !self.is_stuck.load(Ordering::Relaxed)
+    }
+}
+
+async fn run<F>(mut taken: mpsc::UnboundedReceiver<OrderMessage>, applier: Applier<F>)
+where
+    F: Fn(&[Applied]) + Send + Sync + 'static,
+{
+    let mut stopped = applier.stopped.clone();
+    loop {
+        let mut orders = Vec::new();
+        tokio::select! {
+            count = taken.recv_many(&mut orders, TAKEN_MAX) => if count == 0 { return },
+            Ok(_) = stopped.wait_for(|stopped| *stopped) => return,
+        }
+        if !applier.apply(orders).await {
+            return;
+        }
+    }
+}
+
+impl Waiting {
+    fn add(&self, order_id: &str, outcome: oneshot::Sender<AppliedOutcome>) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting
+            .entry(order_id.to_owned())
+            .or_default()
+            .push(outcome);
+    }
+
+    /// Whoever waits hears that there will be no outcome.
+    fn forget(&self, order_id: &str) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.remove(order_id);
+    }
+
+    fn tell(&self, applied: &[Applied]) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for one in applied {
+            for outcome in waiting.remove(&one.order_id).unwrap_or_default() {
+                let _ = outcome.send(one.outcome); // Whoever asked may be gone.
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Finds reservations that nobody is left to bring to MySQL: where no message carries an order, the ledger is all that
+//! a dead gateway leaves of it. What check-back is to the RocketMQ path.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::rebuild::Rebuilder;
+use crate::sale::clock;
+use crate::sale::order::OrderMessage;
+use crate::sale::sku::Sku;
+use crate::stock::StockError;
+use crate::store::StoreError;
+
+/// Time between two looks at one SKU.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Younger reservations are on their way.
+const AGE: Duration = Duration::from_secs(5);
+/// A whole look instead of one at what is new: gateways' clocks may differ by more than the age.
+const WHOLE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The ledger or MySQL could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckBackError {
+    #[error(transparent)]
+    Stock(#[from] StockError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How far each SKU has been looked through.
+#[derive(Debug, Default, Clone)]
+pub struct CheckedBack(Arc<Mutex<HashMap<(String, String), Seen>>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    at: Instant,
+    whole_at: Instant,
+    /// Reservations that end before have their orders.
+    deadline_ms: u64,
+}
+
+impl CheckedBack {
+    /// The deadlines to look at now, from and to; None while it is too early.
+    fn due(&self, sku: &Sku, now: Instant, to_ms: u64) -> Option<(u64, u64)> {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.get(&name(sku)) {
+            Some(seen) if now - seen.at < LOOK_INTERVAL => None,
+            Some(seen) if now - seen.whole_at < WHOLE_INTERVAL => Some((seen.deadline_ms, to_ms)),
+            _ => Some((0, to_ms)),
+        }
+        .inspect(|&(from_ms, _)| {
+            let whole_at = seen
+                .get(&name(sku))
+                .filter(|_| from_ms > 0)
+                .map_or(now, |seen| seen.whole_at);
+            let looked = Seen {
+                at: now,
+                whole_at,
+                deadline_ms: to_ms,
+            };
+            seen.insert(name(sku), looked);
+        })
+    }
+
+    /// The look did not come to its end: the next one is whole.
+    fn forget(&self, sku: &Sku) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.remove(&name(sku));
+    }
+}
+
+impl Rebuilder {
+    /// One look at a SKU that sells without messages, if it is time: orders that only the ledger knows go to MySQL.
+    pub async fn check_back(&self, sku: &Arc<Sku>, seen: &CheckedBack) {
+        let hold_ms = u64::try_from(self.hold.as_millis()).unwrap_or(u64::MAX);
+        let age_ms = AGE.as_millis() as u64;
+        let to_ms = clock::now_ms()
+            .saturating_add(hold_ms)
+            .saturating_sub(age_ms);
+        let Some((from_ms, to_ms)) = seen.due(sku, Instant::now(), to_ms) else {
+            return;
+        };
+        match self.orphans(sku, from_ms, to_ms).await {
+            Ok(orphans) if orphans.is_empty() => {}
+            Ok(orphans) => self.adopt(sku, orphans).await,
+            Err(error) => {
+                tracing::debug!(%error, "ledger is compared with MySQL later");
+                seen.forget(sku);
+            }
+        }
+    }
+
+    /// Has orders written that only the ledger knows.
+    pub(super) async fn adopt(&self, sku: &Sku, orphans: Vec<OrderMessage>) {
+        let (sale, name, orders) = (&sku.sale, &sku.sku, orphans.len());
+        tracing::warn!(sale, sku = name, orders, "orders adopted from the ledger");
+        self.metrics.adopted.increment(orders as u64);
+        self.queues.of(sku).queue.adopt(orphans).await;
+    }
+
+    /// Reservations whose deadline is in this span and whose order MySQL does not have.
+    async fn orphans(
+        &self,
+        sku: &Sku,
+        from_ms: u64,
+        to_ms: u64,
+    ) -> Result<Vec<OrderMessage>, CheckBackError> {
+        let mut ids = self.stock.reserved_until(sku, from_ms, to_ms).await?;
+        let existing = self.store.existing(&ids).await?;
+        ids.retain(|id| !existing.contains(id));
+        let mut orphans = Vec::new();
+        for id in ids {
+            let entry = self.stock.look_up(sku, &id).await?;
+            let reserved = entry.filter(|entry| entry.is_reserved());
+            orphans.extend(reserved.map(|entry| entry.message(sku, &id)));
+        }
+        Ok(orphans)
+    }
+}
+
+fn name(sku: &Sku) -> (String, String) {
+    (sku.sale.clone(), sku.sku.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sale::sku::{Gate, Rules};
+
+    #[test]
+    fn looks_go_on_where_the_last_one_ended_and_begin_anew_by_and_by() {
+        let sku = Sku::new("s", "k", Rules::default(), Gate::Open);
+        let (seen, begun) = (CheckedBack::default(), Instant::now());
+        let look =
+            |after_ms: u64, to_ms| seen.due(&sku, begun + Duration::from_millis(after_ms), to_ms);
+        let looks = [
+            (0, 100, Some((0, 100))),
+            (999, 150, None),
+            (1_000, 200, Some((100, 200))),
+            (2_500, 300, Some((200, 300))),
+            (30_000, 400, Some((0, 400))),
+            (31_000, 500, Some((400, 500))),
+        ];
+        for (after_ms, to_ms, expected) in looks {
+            assert_eq!(look(after_ms, to_ms), expected, "{after_ms}");
+        }
+        seen.forget(&sku);
+        assert_eq!(look(31_100, 600), Some((0, 600)));
+    }
+}

@@ -1,0 +1,177 @@
+//! The outbox: announcements that are written with their orders, claimed by a relay, and gone once they are sent.
+
+use sqlx::mysql::MySqlRow;
+use sqlx::{MySql, MySqlConnection, QueryBuilder, Transaction};
+
+use super::node::NOW_MS;
+use super::order::{number, text};
+use super::{Store, StoreError};
+use crate::sale::order::OrderMessage;
+
+/// Tries of one announcement at most; then it is a dead letter (MQ-9).
+pub const TRIES_MAX: u32 = 5;
+/// Pause before the next try of an announcement, times the tries so far.
+const TRY_PAUSE_MS: u64 = 1_000;
+
+/// One announcement that has not been sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    pub id: u64,
+    pub order_id: String,
+    /// The order as JSON.
+    pub body: String,
+    pub tries: u32,
+}
+
+/// Announcements in the hands of one relay: no other gets them, and all come back if this one dies.
+pub struct Claim {
+    transaction: Transaction<'static, MySql>,
+    pub announcements: Vec<Announcement>,
+}
+
+/// Writes one announcement an order, in the transaction that writes the orders.
+pub(super) async fn announce(
+    connection: &mut MySqlConnection,
+    orders: &[&OrderMessage],
+) -> Result<(), StoreError> {
+    if orders.is_empty() {
+        return Ok(());
+    }
+    let mut query = QueryBuilder::new("INSERT INTO outbox (order_id, body) ");
+    query.push_values(orders, |mut row, order| {
+        row.push_bind(&order.order_id).push_bind(order.body());
+    });
+    query
+        .build()
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(|source| StoreError::sql("announce orders", source))
+}
+
+impl Store {
+    /// Up to `limit` announcements that are due, the oldest first, without those that another relay has claimed.
+    pub async fn claim_announcements(&self, limit: u32) -> Result<Claim, StoreError> {
+        let wrap = |source| StoreError::sql("claim announcements", source);
+        let mut transaction = self.pool.begin().await.map_err(wrap)?;
+        let sql = format!(
+            "SELECT id, order_id, body, tries FROM outbox WHERE due_at_ms <= {NOW_MS} \
+             ORDER BY due_at_ms, id LIMIT ? FOR UPDATE SKIP LOCKED"
+        );
+        let rows = sqlx::query(&sql)
+            .bind(limit)
+            .fetch_all(&mut *transaction)
+            .await
+            .map_err(wrap)?;
+        Ok(Claim {
+            transaction,
+            announcements: rows.iter().map(read).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Announcements that have not been sent.
+    pub async fn unsent(&self) -> Result<i64, StoreError> {
+        sqlx::query_scalar("SELECT COUNT(*) FROM outbox")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("count announcements", source))
+    }
+}
+
+impl Claim {
+    /// Forgets those that were sent, and has the others tried again later, or parks them as dead letters when they have
+    /// been tried often enough. Returns how many were parked.
+    ///
+    /// # Errors
+    /// MySQL does not answer: all are sent again by and by, which changes nothing.
+    pub async fn settle(
+        mut self,
+        is_sent: impl Fn(&Announcement) -> bool,
+        why_not: &str,
+    ) -> Result<usize, StoreError> {
+        let (sent, unsent): (Vec<_>, Vec<_>) = self
+            .announcements
+            .iter()
+            .partition(|announcement| is_sent(announcement));
+        let (given_up, again): (Vec<_>, Vec<_>) = unsent
+            .into_iter()
+            .partition(|announcement| announcement.tries + 1 >= TRIES_MAX);
+        let connection = &mut *self.transaction;
+        for announcement in &given_up {
+            park(connection, announcement, why_not).await?;
+        }
+        let done: Vec<u64> = sent.iter().chain(&given_up).map(|one| one.id).collect();
+        remove(connection, &done).await?;
+        for announcement in again {
+            try_later(connection, announcement).await?;
+        }
+        let parked = given_up.len();
+        self.transaction
+            .commit()
+            .await
+            .map_err(|source| StoreError::sql("settle announcements", source))?;
+        Ok(parked)
+    }
+}
+
+async fn park(
+    connection: &mut MySqlConnection,
+    announcement: &Announcement,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let reason: String = reason.chars().take(255).collect();
+    let sql = format!(
+        "INSERT INTO dead_letters (order_id, body, reason, tries, parked_at_ms) VALUES (?, ?, ?, ?, {NOW_MS})"
+    );
+    sqlx::query(&sql)
+        .bind(&announcement.order_id)
+        .bind(&announcement.body)
+        .bind(reason)
+        .bind(announcement.tries + 1)
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(|source| StoreError::sql("park an announcement", source))
+}
+
+async fn remove(connection: &mut MySqlConnection, done: &[u64]) -> Result<(), StoreError> {
+    if done.is_empty() {
+        return Ok(());
+    }
+    let mut query = QueryBuilder::new("DELETE FROM outbox WHERE id IN (");
+    let mut list = query.separated(", ");
+    for id in done {
+        list.push_bind(*id);
+    }
+    query.push(")");
+    query
+        .build()
+        .persistent(false)
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(|source| StoreError::sql("remove announcements", source))
+}
+
+async fn try_later(
+    connection: &mut MySqlConnection,
+    announcement: &Announcement,
+) -> Result<(), StoreError> {
+    let sql = format!("UPDATE outbox SET tries = tries + 1, due_at_ms = {NOW_MS} + ? WHERE id = ?");
+    sqlx::query(&sql)
+        .bind(TRY_PAUSE_MS * u64::from(announcement.tries + 1))
+        .bind(announcement.id)
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(|source| StoreError::sql("put an announcement off", source))
+}
+
+fn read(row: &MySqlRow) -> Result<Announcement, StoreError> {
+    Ok(Announcement {
+        id: number(row, "id")?,
+        order_id: text(row, "order_id")?,
+        body: text(row, "body")?,
+        tries: number(row, "tries")?,
+    })
+}
