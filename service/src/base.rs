@@ -15,9 +15,11 @@ use crate::gateway::App;
 use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
+use crate::queue::applier::Applier;
 use crate::queue::outages::tell_outages;
 use crate::queue::outbox::{OutboxQueue, Relay, Writer};
 use crate::queue::rocketmq::Publisher;
+use crate::queue::stream::{StreamConsumer, StreamQueue};
 use crate::queue::{OrderQueue, Queues, Way};
 use crate::reconcile::applied::AppliedNews;
 use crate::reconcile::check_back::CheckedBack;
@@ -41,7 +43,7 @@ use crate::stock::lane::LaneParts;
 use crate::stock::scripts::Scripts;
 use crate::stock::supervisor::Supervisor;
 use crate::stock::topology::Scout;
-use crate::store::{Store, StoreError};
+use crate::store::{Applied, Entry, Store, StoreError};
 
 /// Stores, memory, counters. Everything in it is shared.
 pub struct Base {
@@ -153,9 +155,14 @@ impl Base {
             transaction: self.transaction(),
             writer: self.writer.clone(),
         };
+        let stream = StreamQueue {
+            transaction: self.transaction(),
+            news: self.news.clone(),
+        };
         Queues {
             rocketmq: Way::new(rocketmq),
             outbox: Way::new(Arc::new(outbox)),
+            stream: Way::new(Arc::new(stream)),
         }
     }
 
@@ -194,6 +201,9 @@ impl Base {
             tasks.spawn(self.releases.clone().run());
         }
         tasks.spawn(self.sweep().run());
+        if self.role.is_consumer() {
+            tasks.spawn(self.stream_consumer().run());
+        }
         if let Some(publisher) = publisher {
             tasks.spawn(self.relay(settings, publisher).run());
         }
@@ -203,6 +213,22 @@ impl Base {
             }
         }
         Ok(self.app(settings, queues, prometheus))
+    }
+
+    fn stream_consumer(&self) -> StreamConsumer<impl Fn(&[Applied]) + Send + Sync + 'static> {
+        let news = self.news.clone();
+        StreamConsumer {
+            name: self.node.clone(),
+            catalogue: Arc::clone(&self.catalogue),
+            stock: self.stock.clone(),
+            applier: Applier {
+                store: self.store.clone(),
+                entry: Entry::Delivered,
+                on_applied: Arc::new(move |applied: &[Applied]| news.tell(applied)),
+                is_stuck: Arc::default(),
+                stopped: self.stop.subscribe(),
+            },
+        }
     }
 
     fn relay(&self, settings: &Settings, publisher: Publisher) -> Relay {

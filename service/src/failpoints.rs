@@ -15,7 +15,9 @@ pub enum Point {
     AfterCommit,
     /// The broker has announcements, MySQL does not know.
     AfterPublish,
-    /// MySQL has the batch, the broker has no offset.
+    /// A stream's messages are in a consumer's hands, MySQL does not have them.
+    BeforeApply,
+    /// MySQL has the batch, the queue does not know.
     AfterApply,
     /// MySQL has cancelled, Redis has not released.
     AfterCancel,
@@ -26,11 +28,12 @@ pub enum Point {
 }
 
 impl Point {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AfterHalfMessage,
         Self::AfterReserve,
         Self::AfterCommit,
         Self::AfterPublish,
+        Self::BeforeApply,
         Self::AfterApply,
         Self::AfterCancel,
         Self::AfterClose,
@@ -45,6 +48,7 @@ impl Point {
             Self::AfterReserve => "after_reserve",
             Self::AfterCommit => "after_commit",
             Self::AfterPublish => "after_publish",
+            Self::BeforeApply => "before_apply",
             Self::AfterApply => "after_apply",
             Self::AfterCancel => "after_cancel",
             Self::AfterClose => "after_close",

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
-use sqlx::Result as SqlResult;
+use sqlx::{MySqlConnection, Result as SqlResult};
 
 use crate::queue::Decision;
 use crate::reconcile::rebuild::{RebuildError, Rebuilder};
@@ -96,6 +96,29 @@ pub trait Parts: Sync {
     /// Rows that a decrement has changed.
     fn decremented(&self, rows: SqlResult<u64>) -> SqlResult<u64> {
         rows
+    }
+
+    /// Whatever is done between an order's row and its announcement.
+    fn before_announcing<'a>(
+        &self,
+        _connection: &'a mut MySqlConnection,
+    ) -> Instead<'a, SqlResult<()>> {
+        None
+    }
+
+    /// An announcement was sent, as the relay sees it.
+    fn is_sent(&self, is_sent: bool) -> bool {
+        is_sent
+    }
+
+    /// A stream's messages are finished before MySQL has them.
+    fn finishes_first(&self) -> bool {
+        false
+    }
+
+    /// Reservations that nobody brought to MySQL become orders.
+    fn adopts(&self) -> bool {
+        true
     }
 
     /// How long a replica's acknowledgement is waited for.

@@ -189,7 +189,7 @@ async fn submit(producer: &Producer, from: usize, to: usize, width: usize) -> (u
                     Submitted::Decided(Reserved::Granted { .. }) => {
                         granted.fetch_add(1, Ordering::Relaxed);
                     }
-                    Submitted::QueueUnavailable => {
+                    Submitted::QueueUnavailable | Submitted::InDoubt => {
                         refused.fetch_add(1, Ordering::Relaxed);
                     }
                     Submitted::Decided(other) => panic!("{other:?}"),

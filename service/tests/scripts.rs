@@ -347,7 +347,7 @@ async fn a_rebuild_overwrites_everything_under_the_epoch_of_its_fence() {
     let rules = Rules {
         limit_per_user: 3,
         starts_at_ms: 5,
-        ends_at_ms: 0,
+        ..Rules::default()
     };
     assert_eq!(bench.fence(3).await, 3);
     for _again in 0..2 {

@@ -130,6 +130,11 @@ mod tests {
                     Fail,
                 ),
                 (
+                    "message that never arrived",
+                    broken(|e| e.stores.end.undelivered.push("o1".to_owned())),
+                    Fail,
+                ),
+                (
                     "surplus unit",
                     broken(|e| e.stores.end.cache[0].available = Some(2)),
                     Fail,

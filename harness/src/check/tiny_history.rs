@@ -378,6 +378,7 @@ pub fn plan() -> Plan {
             sell_out: false,
         },
         mutants: Vec::new(),
+        variants: Vec::new(),
         target: target(),
     }
 }

@@ -48,6 +48,9 @@ pub struct RunArgs {
     /// Run them against this target instead: a name in drills/targets, or the path of a target file.
     #[arg(long)]
     target: Option<String>,
+    /// Run them under this variant of the target (its `start.variants`).
+    #[arg(long)]
+    variant: Option<String>,
     /// Start the service's broken variant of this name (see `flashdrill prove`).
     #[arg(long)]
     mutant: Option<String>,
@@ -90,6 +93,7 @@ fn plans(args: &RunArgs) -> Result<Vec<Plan>, Exit> {
             short: args.short,
             rate_share: args.rate_share,
             target: args.target.clone(),
+            variant: args.variant.clone(),
             run: run_name(&drill_word(file)),
         };
         match load_plan(file, &choices) {

@@ -10,7 +10,7 @@ use crate::prove::{self, Job, Order, Progress};
 
 #[derive(Debug, ClapArgs)]
 pub struct Args {
-    /// Drill files or names; without any, every drill that names a mutant.
+    /// Drill files or names; without any, every drill that names a mutant or a variant.
     #[arg(value_name = "DRILLS")]
     files: Vec<String>,
     /// Only these mutants.
@@ -26,6 +26,9 @@ pub struct Args {
     /// Prove them on this target instead: a name in drills/targets, or the path of a target file.
     #[arg(long)]
     target: Option<String>,
+    /// Prove them only under this variant of the target; without it as they are, and under every variant they name.
+    #[arg(long)]
+    variant: Option<String>,
     /// Root of every random stream.
     #[arg(long)]
     seed: Option<u64>,
@@ -76,6 +79,7 @@ fn jobs(args: &Args) -> Result<Vec<Job>, Exit> {
         mutants: args.mutants.clone(),
         short: args.short,
         target: args.target.clone(),
+        variant: args.variant.clone(),
         seed: args.seed,
     };
     prove::jobs(&files, &order).map_err(|error| Exit::usage(&error))

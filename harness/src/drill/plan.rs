@@ -15,8 +15,11 @@ use crate::target::{Role, Target};
 /// Everything a run needs to know; a run is repeated from this alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
-    /// Path-like name, `redis/primary-kill`.
+    /// Path-like name, `redis/primary-kill`, of a variant of the target `redis/primary-kill@outbox`.
     pub drill: String,
+    /// Variants of the target under which the drill must hold too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<String>,
     /// One sentence for people.
     pub title: String,
     /// Ids of the controls this drill proves.

@@ -74,6 +74,9 @@ pub struct CacheRow {
 pub struct StoreState {
     pub orders: Vec<OrderRow>,
     pub stock: Vec<StockRow>,
+    /// Ids of orders whose message nobody has received.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered: Vec<String>,
     pub cache: Vec<CacheRow>,
     /// Messages committed and not yet consumed; None: could not be read.
     pub queue_backlog: Option<u64>,

@@ -19,6 +19,8 @@ pub enum DifferenceKind {
     HoldMissing,
     /// The cache holds units for a buyer who has no such order.
     HoldStranded,
+    /// Nobody has received the order's message.
+    Undelivered,
 }
 
 impl DifferenceKind {
@@ -32,6 +34,7 @@ impl DifferenceKind {
             Self::Surplus => "SKU with surplus units (cache above store)",
             Self::HoldMissing => "buyer whose units the cache forgot",
             Self::HoldStranded => "buyer with units held in the cache only",
+            Self::Undelivered => "order whose message nobody received",
         }
     }
 }
@@ -72,6 +75,11 @@ pub fn differences(plan: &Plan, state: &StoreState) -> Vec<Difference> {
             }
         }
     }
+    out.extend(state.undelivered.iter().map(|id| Difference {
+        kind: DifferenceKind::Undelivered,
+        subject: format!("order {id}"),
+        what: "the store has it, and its message has not been received".to_owned(),
+    }));
     out
 }
 

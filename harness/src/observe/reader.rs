@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 use super::cache::{CacheSource, integer, integers_by_field};
 use super::metrics::counters;
 use super::routes::Routes;
-use super::store::StoreSource;
+use super::store::{StoreQueries, StoreSource};
 use super::{Endpoints, ObserveError, Sample};
 use crate::drill::plan::Plan;
 use crate::history::final_state::{CacheRow, StoreState};
@@ -52,12 +52,15 @@ impl StoreReader {
         let mut variables = variables.clone();
         variables.insert("sale".to_owned(), plan.sale.id.clone());
         let queries = &plan.target.state;
-        let orders = filled("state.orders", &queries.orders, &variables)?;
-        let stock = filled("state.stock", &queries.stock, &variables)?;
+        let asked = StoreQueries {
+            orders: filled("state.orders", &queries.orders, &variables)?,
+            stock: filled("state.stock", &queries.stock, &variables)?,
+            undelivered: filled("state.undelivered", &queries.undelivered, &variables)?,
+        };
         let states = queries.order_states.clone();
         let client = reqwest::Client::builder().no_proxy().timeout(limit).build();
         Ok(Self {
-            store: StoreSource::new(&endpoints.mysql_url, orders, stock, states, limit),
+            store: StoreSource::new(&endpoints.mysql_url, asked, states, limit),
             cache: CacheSource::new(endpoints.redis_nodes.clone(), limit),
             skus: cache_queries(plan, &variables)?,
             service: Service {
@@ -76,7 +79,10 @@ impl StoreReader {
     pub async fn read(&mut self) -> StoreState {
         let mut state = StoreState::default();
         match self.store.snapshot().await {
-            Ok(snapshot) => (state.orders, state.stock) = (snapshot.orders, snapshot.stock),
+            Ok(snapshot) => {
+                (state.orders, state.stock) = (snapshot.orders, snapshot.stock);
+                state.undelivered = snapshot.undelivered;
+            }
             Err(error) => state.unread.push(format!("store: {error}")),
         }
         self.read_cache(&mut state).await;

@@ -13,8 +13,7 @@ use crate::history::final_state::{OrderRow, OrderState, StockRow};
 /// type and collation.
 pub struct StoreSource {
     url: String,
-    orders: String,
-    stock: String,
+    queries: StoreQueries,
     states: BTreeMap<String, OrderState>,
     limit: Duration,
     connection: Option<MySqlConnection>,
@@ -26,21 +25,28 @@ pub struct StoreSource {
 pub struct Snapshot {
     pub orders: Vec<OrderRow>,
     pub stock: Vec<StockRow>,
+    pub undelivered: Vec<String>,
+}
+
+/// What the store is asked, filled in; an empty query is not sent.
+#[derive(Clone)]
+pub struct StoreQueries {
+    pub orders: String,
+    pub stock: String,
+    pub undelivered: String,
 }
 
 impl StoreSource {
-    /// `orders` and `stock` are the filled queries; `limit` bounds each reading.
+    /// `limit` bounds each reading.
     pub fn new(
         url: &str,
-        orders: String,
-        stock: String,
+        queries: StoreQueries,
         states: BTreeMap<String, OrderState>,
         limit: Duration,
     ) -> Self {
         Self {
             url: url.to_owned(),
-            orders,
-            stock,
+            queries,
             states,
             limit,
             connection: None,
@@ -64,22 +70,31 @@ impl StoreSource {
     /// # Errors
     /// The store does not answer in time, refuses a query, or a row is not what the target file says.
     pub async fn snapshot(&mut self) -> Result<Snapshot, String> {
-        let queries = [
-            "START TRANSACTION WITH CONSISTENT SNAPSHOT",
-            &self.orders.clone(),
-            &self.stock.clone(),
-            "COMMIT",
-        ];
-        let mut answers = self.ask(&queries).await?.into_iter();
-        answers.next();
+        let StoreQueries {
+            orders,
+            stock,
+            undelivered,
+        } = self.queries.clone();
+        let asked = [&orders, &stock, &undelivered].map(String::as_str);
+        let asked = asked.into_iter().filter(|query| !query.is_empty());
+        let mut queries = vec!["START TRANSACTION WITH CONSISTENT SNAPSHOT"];
+        queries.extend(asked);
+        queries.push("COMMIT");
+        let mut answers = self.ask(&queries).await?.into_iter().skip(1);
         let orders = answers.next().unwrap_or_default();
         let stock = answers.next().unwrap_or_default();
+        // Without that query this is the answer to COMMIT, which has no rows.
+        let undelivered = answers.next().unwrap_or_default();
         Ok(Snapshot {
             orders: orders
                 .iter()
                 .map(|row| self.order(row))
                 .collect::<Result<_, _>>()?,
             stock: stock.iter().map(stock_row).collect::<Result<_, _>>()?,
+            undelivered: undelivered
+                .iter()
+                .map(|row| text(row, "order_id"))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -88,7 +103,7 @@ impl StoreSource {
     /// # Errors
     /// As `snapshot`.
     pub async fn stock(&mut self) -> Result<Vec<StockRow>, String> {
-        let query = self.stock.clone();
+        let query = self.queries.stock.clone();
         let rows = self.ask(&[&query]).await?.pop().unwrap_or_default();
         rows.iter().map(stock_row).collect()
     }

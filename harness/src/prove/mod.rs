@@ -5,7 +5,7 @@ mod matrix;
 mod page;
 mod progress;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,6 +28,8 @@ pub struct Order {
     pub short: bool,
     /// Instead of the drills' own.
     pub target: Option<String>,
+    /// Only under this variant of the target; None: as the drills run, and under every variant that they name.
+    pub variant: Option<String>,
     pub seed: Option<u64>,
 }
 
@@ -50,8 +52,8 @@ pub enum ProveError {
         "no drill names the mutant `{0}`; `flashdrill drill plan FILE` shows a drill's mutants"
     )]
     UnknownMutant(String),
-    #[error("none of these drills names a mutant; add a [[mutants]] section")]
-    NoMutants,
+    #[error("none of these drills names a mutant or a variant; add a [[mutants]] section")]
+    NothingToProve,
 }
 
 /// The jobs that the files and the order ask for.
@@ -68,22 +70,15 @@ pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
             ..Choices::default()
         };
         let plan = load_plan(file, &choices)?;
-        let wanted =
-            |mutant: &Mutant| order.mutants.is_empty() || order.mutants.contains(&mutant.name);
-        let mutants: Vec<_> = plan
-            .mutants
-            .iter()
-            .filter(|one| wanted(one))
-            .cloned()
-            .collect();
-        if !mutants.is_empty() {
-            jobs.push(Job {
-                file: file.clone(),
-                choices,
-                plan,
-                mutants,
-            });
+        for variant in plan.variants.clone() {
+            let variant = Choices {
+                variant: Some(variant),
+                ..choices.clone()
+            };
+            let plan = load_plan(file, &variant)?;
+            jobs.extend(order.job(file, variant, plan));
         }
+        jobs.extend(order.job(file, choices, plan));
     }
     let named = |name: &&String| {
         jobs.iter()
@@ -94,9 +89,26 @@ pub fn jobs(files: &[PathBuf], order: &Order) -> Result<Vec<Job>, ProveError> {
         return Err(ProveError::UnknownMutant(unknown.clone()));
     }
     if jobs.is_empty() {
-        Err(ProveError::NoMutants)
+        Err(ProveError::NothingToProve)
     } else {
         Ok(jobs)
+    }
+}
+
+impl Order {
+    /// What the order asks of a plan; None: nothing. A drill that names neither mutant nor variant proves nothing.
+    fn job(&self, file: &Path, choices: Choices, plan: Plan) -> Option<Job> {
+        let is_wanted =
+            |mutant: &&Mutant| self.mutants.is_empty() || self.mutants.contains(&mutant.name);
+        let mutants: Vec<_> = plan.mutants.iter().filter(is_wanted).cloned().collect();
+        let is_control = choices.variant.is_some() && self.mutants.is_empty();
+        let is_variant = self.variant.is_none() || self.variant == choices.variant;
+        (is_variant && (is_control || !mutants.is_empty())).then(|| Job {
+            file: file.to_owned(),
+            choices,
+            plan,
+            mutants,
+        })
     }
 }
 
@@ -170,6 +182,8 @@ async fn row(
 fn replan(job: &Job, variant: &str) -> Result<Plan, RunError> {
     let mut choices = job.choices.clone();
     let stem = job.file.file_stem().unwrap_or_default().to_string_lossy();
-    choices.run = run_name(&format!("{stem}-{variant}"));
+    let words = [Some(&*stem), choices.variant.as_deref(), Some(variant)];
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    choices.run = run_name(&words.join("-"));
     load_plan(&job.file, &choices).map_err(RunError::File)
 }

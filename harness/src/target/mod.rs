@@ -74,6 +74,10 @@ pub struct Start {
     pub failpoint_command: Vec<String>,
     #[deserr(default)]
     pub env: BTreeMap<String, String>,
+    /// Other ways to run the same service: by name, what their environment has besides.
+    #[serde(default)]
+    #[deserr(default)]
+    pub variants: BTreeMap<String, BTreeMap<String, String>>,
     /// What a node may be started as; the first where a drill does not say. None: all nodes are alike.
     #[serde(default)]
     #[deserr(default)]
@@ -212,6 +216,10 @@ pub struct StateQueries {
     pub orders: String,
     /// SQL: sku, total, available. One row a SKU.
     pub stock: String,
+    /// SQL: order_id of every order whose message nobody has received; none may be left at rest. Empty: not asked.
+    #[serde(default)]
+    #[deserr(default)]
+    pub undelivered: String,
     /// SQL, per SKU: locks the row of the SKU's stock until the transaction ends (fault `mysql_lock_holder`).
     #[serde(default)]
     #[deserr(default)]

@@ -49,6 +49,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             sell_out: false,
         },
         mutants: Vec::new(),
+        variants: Vec::new(),
         target: Target {
             name: "bundled service".to_owned(),
             order_id_field: "order_id".to_owned(),

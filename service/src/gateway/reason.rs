@@ -21,6 +21,8 @@ pub enum Reason {
     Paused,
     QueueUnavailable,
     StoreUnavailable,
+    /// Nobody knows yet whether it was accepted; the same request again tells.
+    InDoubt,
     /// An earlier attempt of this request id was given up; it can never become an order.
     NeverReserved,
     BadRequest,
@@ -32,7 +34,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Queued,
         Self::Duplicate,
         Self::SoldOut,
@@ -45,6 +47,7 @@ impl Reason {
         Self::Paused,
         Self::QueueUnavailable,
         Self::StoreUnavailable,
+        Self::InDoubt,
         Self::NeverReserved,
         Self::BadRequest,
         Self::StateConflict,
@@ -68,6 +71,7 @@ impl Reason {
             Self::Paused => "paused",
             Self::QueueUnavailable => "queue_unavailable",
             Self::StoreUnavailable => "store_unavailable",
+            Self::InDoubt => "in_doubt",
             Self::NeverReserved => "never_reserved",
             Self::BadRequest => "bad_request",
             Self::StateConflict => "state_conflict",
@@ -88,7 +92,7 @@ impl Reason {
             Self::LimitReached | Self::NotStarted | Self::Ended => StatusCode::FORBIDDEN,
             Self::Busy => StatusCode::TOO_MANY_REQUESTS,
             Self::UnknownSku | Self::UnknownOrder | Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Paused | Self::QueueUnavailable | Self::StoreUnavailable => {
+            Self::Paused | Self::QueueUnavailable | Self::StoreUnavailable | Self::InDoubt => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
             Self::BadRequest => StatusCode::BAD_REQUEST,
@@ -112,6 +116,9 @@ impl Reason {
             Self::Paused => "The sale pauses for a few seconds",
             Self::QueueUnavailable => "Orders cannot be taken at the moment",
             Self::StoreUnavailable => "The order store cannot be reached at the moment",
+            Self::InDoubt => {
+                "It is not known yet whether the order was taken; ask again with the same request id"
+            }
             Self::NeverReserved => "This request was given up; buy again with a new request id",
             Self::BadRequest => "The request is malformed",
             Self::StateConflict => "The order is in another state",

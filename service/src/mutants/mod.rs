@@ -37,6 +37,8 @@ macro_rules! mutants {
 }
 
 mutants! {
+    acks_before_work,
+    announces_outside_transaction,
     asks_redis_every_time,
     cancel_keeps_units,
     check_back_always_rolls_back,
@@ -44,12 +46,14 @@ mutants! {
     decrements_every_delivery,
     drops_tail,
     forgets_limit_on_retry,
+    leaves_orphans,
     no_stock_condition,
     one_unit_too_many,
     order_ids_collide,
     orders_without_decrement,
     pays_whatever_state,
     read_then_decrement,
+    relay_skips_failed,
     releases_twice,
     reopen_without_rebuild,
     repeats_alerts,

@@ -20,7 +20,7 @@ const LANE_FILL: usize = 25;
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Applies orders until MySQL has taken them.
-pub(super) struct Applier<F> {
+pub struct Applier<F> {
     pub store: Store,
     pub entry: Entry,
     pub on_applied: Arc<F>,

@@ -24,8 +24,8 @@ impl Congestion {
     pub async fn watch(self, queue: Arc<dyn OrderQueue>, backlog_max: u64) {
         let backlog_max = parts().backlog_max(backlog_max);
         loop {
-            if let Some(progress) = queue.progress().await {
-                self.note(progress.backlog(), backlog_max);
+            if let Some(backlog) = queue.backlog().await {
+                self.note(backlog, backlog_max);
             }
             tokio::time::sleep(LOOK_INTERVAL).await;
         }

@@ -1,13 +1,15 @@
-//! The ways from a reservation to an order: RocketMQ transactions, or an outbox in MySQL.
+//! The ways from a reservation to an order: RocketMQ transactions, an outbox in MySQL, or streams in Redis.
 
-mod applier;
+pub mod applier;
 pub mod congestion;
+mod direct;
 mod order_queue;
 pub mod outages;
 pub mod outbox;
 mod path;
 mod progress;
 pub mod rocketmq;
+pub mod stream;
 
 use std::future::Future;
 
@@ -50,6 +52,8 @@ pub enum Decision {
 pub enum Submitted {
     /// The reservation was tried, with this outcome, and the message settled accordingly.
     Decided(Reserved),
-    /// No half message could be stored; nothing was reserved.
+    /// The order could not be sent; nothing was reserved.
     QueueUnavailable,
+    /// Whether it was reserved is not known, and nobody else would find out if this node died.
+    InDoubt,
 }

@@ -19,6 +19,11 @@ pub trait OrderQueue: Send + Sync + 'static {
     /// How far messages have been applied to MySQL; `None` while the queue does not say.
     fn progress(&self) -> Answering<'_, Option<Progress>>;
 
+    /// Orders that wait to be applied; `None` while the queue does not say.
+    fn backlog(&self) -> Answering<'_, Option<u64>> {
+        Box::pin(async { Some(self.progress().await?.backlog()) })
+    }
+
     /// Orders can be submitted at the moment.
     fn is_connected(&self) -> bool;
 
@@ -50,12 +55,13 @@ impl Way {
 pub struct Queues {
     pub rocketmq: Way,
     pub outbox: Way,
+    pub stream: Way,
 }
 
 impl Queues {
     #[must_use]
-    pub fn all(&self) -> [&Way; 2] {
-        [&self.rocketmq, &self.outbox]
+    pub fn all(&self) -> [&Way; 3] {
+        [&self.rocketmq, &self.outbox, &self.stream]
     }
 
     #[must_use]
@@ -63,6 +69,7 @@ impl Queues {
         match path {
             QueuePath::RocketMq => &self.rocketmq,
             QueuePath::Outbox => &self.outbox,
+            QueuePath::Stream => &self.stream,
         }
     }
 
@@ -90,7 +97,7 @@ impl Queues {
     pub async fn backlog(&self) -> Option<u64> {
         let mut backlog = 0;
         for way in self.all() {
-            backlog += way.queue.progress().await?.backlog();
+            backlog += way.queue.backlog().await?;
         }
         Some(backlog)
     }

@@ -13,10 +13,12 @@ pub enum QueuePath {
     RocketMq,
     /// Reservation, then the order and its announcement in one transaction; a relay sends the announcement.
     Outbox,
+    /// The reservation appends the message to a stream in Redis; consumers write the order.
+    Stream,
 }
 
 impl QueuePath {
-    pub const ALL: [Self; 2] = [Self::RocketMq, Self::Outbox];
+    pub const ALL: [Self; 3] = [Self::RocketMq, Self::Outbox, Self::Stream];
 
     /// The name in the database and in the operators' calls.
     #[must_use]
@@ -24,6 +26,7 @@ impl QueuePath {
         match self {
             Self::RocketMq => "rocketmq",
             Self::Outbox => "outbox",
+            Self::Stream => "stream",
         }
     }
 

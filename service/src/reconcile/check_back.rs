@@ -10,6 +10,7 @@ use crate::sale::clock;
 use crate::sale::order::OrderMessage;
 use crate::sale::sku::Sku;
 use crate::stock::StockError;
+use crate::stock::image::LedgerEntry;
 use crate::store::StoreError;
 
 /// Time between two looks at one SKU.
@@ -112,7 +113,7 @@ impl Rebuilder {
         let mut orphans = Vec::new();
         for id in ids {
             let entry = self.stock.look_up(sku, &id).await?;
-            let reserved = entry.filter(|entry| entry.is_reserved());
+            let reserved = entry.filter(LedgerEntry::is_reserved);
             orphans.extend(reserved.map(|entry| entry.message(sku, &id)));
         }
         Ok(orphans)

@@ -1,13 +1,14 @@
 //! Makes this node quiet for SKUs whose gate is closed: nobody on the way, and MySQL has every order it promised.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::patience::Patience;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
-use crate::queue::Queues;
+use crate::queue::{QueuePath, Queues};
 use crate::sale::order::OrderMessage;
 use crate::sale::promises::{Promise, PromiseState, Promises};
 use crate::sale::sku::{Gate, Sku};
@@ -60,7 +61,8 @@ impl Quieter {
     /// # Errors
     /// MySQL does not answer; what was not said is said at the next look.
     pub async fn look(&mut self, closing: &[Closing]) -> Result<(), StoreError> {
-        self.begin(closing);
+        let begun = self.begin(closing);
+        self.bring(&begun).await;
         let mut waited_for = closing.to_vec();
         waited_for.retain(|one| self.wait(one).is_some_and(|wait| !wait.has_said_so));
         self.strike_out(&waited_for).await?;
@@ -83,15 +85,31 @@ impl Quieter {
         self.waits.get_mut(&name(&closing.sku))
     }
 
-    /// A wait for each, anew when the epoch is.
-    fn begin(&mut self, closing: &[Closing]) {
+    /// A wait for each, anew when the epoch is; returns those that have begun.
+    fn begin(&mut self, closing: &[Closing]) -> Vec<Closing> {
         let mut before = std::mem::take(&mut self.waits);
+        let mut begun = Vec::new();
         for one in closing {
             let name = name(&one.sku);
             let wait = before.remove(&name);
             let wait = wait.filter(|wait| wait.epoch == one.epoch);
+            if wait.is_none() {
+                begun.push(one.clone());
+            }
             self.waits
                 .insert(name, wait.unwrap_or_else(|| Wait::under(one.epoch)));
+        }
+        begun
+    }
+
+    /// Where the messages are in Redis, what it has lost of them may have been promised here.
+    async fn bring(&self, begun: &[Closing]) {
+        let skus = begun.iter().map(|one| &one.sku);
+        for sku in skus.filter(|sku| sku.rules().queue == QueuePath::Stream) {
+            let promises = self.promises.of_sku(sku).into_iter();
+            let granted = promises.filter(|promise| promise.state == PromiseState::Granted);
+            let granted = granted.map(|promise| OrderMessage::clone(&promise.order));
+            self.queues.of(sku).queue.adopt(granted.collect()).await;
         }
     }
 
@@ -122,13 +140,13 @@ impl Quieter {
         let mut readings = HashMap::new();
         for one in loud {
             let path = one.sku.rules().queue;
-            if !readings.contains_key(&path) {
-                readings.insert(path, queues.reading(path).await);
-            }
-            let reading = readings.get(&path).and_then(Option::as_ref);
+            let reading = match readings.entry(path) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(queues.reading(path).await),
+            };
             if self
                 .wait(one)
-                .is_some_and(|wait| wait.patience.is_over(now, reading))
+                .is_some_and(|wait| wait.patience.is_over(now, reading.as_ref()))
             {
                 self.give_up(&one.sku).await?;
             }

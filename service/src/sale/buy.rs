@@ -198,6 +198,7 @@ fn refusal(sku: &Sku, user: &str, quantity: u32) -> Option<Reason> {
 fn answer(order_id: OrderId, submitted: Submitted) -> Answer {
     let reserved = match submitted {
         Submitted::QueueUnavailable => return Answer::Refused(Reason::QueueUnavailable),
+        Submitted::InDoubt => return Answer::Refused(Reason::InDoubt),
         Submitted::Decided(reserved) => reserved,
     };
     match parts().outcome(reserved) {
@@ -272,6 +273,10 @@ mod tests {
             let told = answer(id, Submitted::Decided(reserved));
             assert_ne!(told, Answer::Refused(Reason::SoldOut));
         }
+        assert_eq!(
+            answer(id, Submitted::InDoubt),
+            Answer::Refused(Reason::InDoubt)
+        );
         assert_eq!(
             answer(id, Submitted::QueueUnavailable),
             Answer::Refused(Reason::QueueUnavailable)

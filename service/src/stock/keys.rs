@@ -13,6 +13,7 @@ pub struct Keys {
     pub held: String,
     pub ledger: String,
     pub deadlines: String,
+    pub stream: String,
     pub slot: u16,
 }
 
@@ -26,14 +27,21 @@ impl Keys {
             held: key("held"),
             ledger: key("ledger"),
             deadlines: key("deadlines"),
+            stream: key("stream"),
             slot: slot_of(tag.as_bytes()),
         }
     }
 
     /// In the order in which the scripts take them.
     #[must_use]
-    pub fn all(&self) -> [&str; 4] {
-        [&self.stock, &self.held, &self.ledger, &self.deadlines]
+    pub fn all(&self) -> [&str; 5] {
+        [
+            &self.stock,
+            &self.held,
+            &self.ledger,
+            &self.deadlines,
+            &self.stream,
+        ]
     }
 }
 
@@ -74,7 +82,7 @@ mod tests {
         let keys = Keys::new("s1", "k1");
         assert_eq!(
             keys.all().map(|key| key.starts_with("fs:{s1:k1}:")),
-            [true; 4]
+            [true; 5]
         );
     }
 }

@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod round;
 mod runner;
 pub mod scripts;
+pub mod stream;
 pub mod supervisor;
 pub mod topology;
 pub mod view;

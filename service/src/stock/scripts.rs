@@ -14,10 +14,15 @@ const SETTLE: &str = include_str!("scripts/settle.lua");
 const FENCE: &str = include_str!("scripts/fence.lua");
 const REBUILD: &str = include_str!("scripts/rebuild.lua");
 const GATE: &str = include_str!("scripts/gate.lua");
+const TAKE: &str = include_str!("scripts/take.lua");
+const FINISH: &str = include_str!("scripts/finish.lua");
+
+/// The one consumer group of every stream.
+const GROUP: &str = "flashsale";
 
 /// Every text, for those who want to see it worded otherwise.
 #[cfg(feature = "mutants")]
-pub const TEXTS: [&str; 6] = [RESERVE, RELEASE, SETTLE, FENCE, REBUILD, GATE];
+pub const TEXTS: [&str; 8] = [RESERVE, RELEASE, SETTLE, FENCE, REBUILD, GATE, TAKE, FINISH];
 
 /// One script, with its digest.
 #[derive(Debug)]
@@ -66,6 +71,8 @@ pub struct Scripts {
     pub fence: LuaScript,
     pub rebuild: LuaScript,
     pub gate: LuaScript,
+    pub take: LuaScript,
+    pub finish: LuaScript,
 }
 
 impl Default for Scripts {
@@ -77,6 +84,8 @@ impl Default for Scripts {
             fence: LuaScript::new(FENCE),
             rebuild: LuaScript::new(REBUILD),
             gate: LuaScript::new(GATE),
+            take: LuaScript::new(TAKE),
+            finish: LuaScript::new(FINISH),
         }
     }
 }
@@ -94,6 +103,8 @@ impl Scripts {
             &self.fence,
             &self.rebuild,
             &self.gate,
+            &self.take,
+            &self.finish,
         ] {
             script.load(connection).await?;
         }
@@ -122,6 +133,22 @@ impl Scripts {
         cmd
     }
 
+    /// `idle_ms`: 0 for messages that nobody has taken.
+    #[must_use]
+    pub fn take(&self, keys: &Keys, consumer: &str, count: usize, idle_ms: u128) -> Cmd {
+        let mut cmd = self.take.call(&[&keys.stream]);
+        cmd.arg(GROUP).arg(consumer).arg(count);
+        cmd.arg(idle_ms.to_string());
+        cmd
+    }
+
+    #[must_use]
+    pub fn finish(&self, keys: &Keys, ids: &[String]) -> Cmd {
+        let mut cmd = self.finish.call(&[&keys.stream]);
+        cmd.arg(GROUP).arg(ids);
+        cmd
+    }
+
     #[must_use]
     pub fn fence(&self, keys: &Keys, epoch: u64) -> Cmd {
         let mut cmd = self.fence.call(&[&keys.stock]);
@@ -137,7 +164,9 @@ impl Scripts {
             .arg(image.available)
             .arg(image.rules.limit_per_user);
         cmd.arg(image.rules.starts_at_ms)
-            .arg(image.rules.ends_at_ms);
+            .arg(image.rules.ends_at_ms)
+            .arg(image.rules.queue.as_str())
+            .arg(GROUP);
         for order in &image.orders {
             cmd.arg(&order.order_id)
                 .arg(order.state.word())

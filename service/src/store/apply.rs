@@ -140,6 +140,11 @@ impl Batch<'_> {
         }
         if self.entry == Entry::Written {
             fresh.retain(|order| outcomes.get(&order.order_id) == Some(&AppliedOutcome::Created));
+            if let Some(before) = parts().before_announcing(connection) {
+                before
+                    .await
+                    .map_err(|source| StoreError::sql("announce orders", source))?;
+            }
             announce(connection, &fresh).await?;
         }
         Ok(outcomes)

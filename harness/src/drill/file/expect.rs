@@ -89,5 +89,8 @@ pub struct LevelSection {
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct MutantSection {
     pub name: String,
+    /// The variant of the target that it is a mutant of; None: the service as the drill runs it.
+    #[deserr(default)]
+    pub variant: Option<String>,
     pub check: CheckId,
 }

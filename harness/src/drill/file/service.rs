@@ -20,4 +20,7 @@ pub struct ServiceSection {
     /// Variables of its environment, on top of the target's `start.env`; templates like those.
     #[deserr(default)]
     pub env: BTreeMap<String, String>,
+    /// The target's `start.variants` under which the drill must hold too; `flashdrill prove` runs it under each.
+    #[deserr(default)]
+    pub variants: Vec<String>,
 }

@@ -34,6 +34,8 @@ pub struct Choices {
     pub rate_share: Option<Share>,
     /// Overrides the file's target: a name in `targets/`, or the path of a target file.
     pub target: Option<String>,
+    /// One of the target's `start.variants`; None: as the drill runs it.
+    pub variant: Option<String>,
     /// Unique name of the run; the sale is named after it.
     pub run: String,
 }
@@ -104,6 +106,9 @@ fn resolve(
         .rate_share
         .map_or(shrink, |share| shrink.at_rate(share));
     cross_check(&file, target.as_ref(), traces, shrink, problems);
+    if let (Some(name), Some(target)) = (&choices.variant, &target) {
+        service::check_variant("variant", name, &target.start, problems);
+    }
     if !problems.0.is_empty() {
         return None;
     }
@@ -112,9 +117,19 @@ fn resolve(
     if let Some(service) = &file.service {
         target.start.env.extend(service.env.clone());
     }
+    let variant = choices.variant.as_deref();
+    if let Some(env) = variant.and_then(|name| target.start.variants.get(name)) {
+        target.start.env.extend(env.clone());
+    }
+    let mutants = file.mutants?.into_iter();
+    let mutants = mutants.filter(|mutant| mutant.variant.as_deref() == variant);
     let seed = choices.seed.or(about.seed).unwrap_or_else(fresh_seed);
     Some(Plan {
-        drill: drill.to_owned(),
+        drill: variant.map_or_else(|| drill.to_owned(), |variant| format!("{drill}@{variant}")),
+        variants: file
+            .service
+            .as_ref()
+            .map_or_else(Vec::new, |service| service.variants.clone()),
         title: about.title,
         controls: about.controls,
         seed,
@@ -127,7 +142,7 @@ fn resolve(
             .map(|section| journeys::journeys(&section, shrink)),
         faults: compose::planned(&file.faults?, file.compose.as_ref(), shrink, seed),
         expect: expect::expect(&file.expect?, &target),
-        mutants: file.mutants?.into_iter().map(expect::mutant).collect(),
+        mutants: mutants.map(expect::mutant).collect(),
         target,
     })
 }

@@ -7,12 +7,32 @@ use crate::target::{Role, Start};
 pub fn check(section: &ServiceSection, start: &Start, problems: &mut Problems) {
     match (&section.nodes, &section.roles) {
         (Some(_), Some(_)) => problems.push("service", "either nodes or roles, not both"),
-        (None, None) if section.env.is_empty() => {
-            problems.push("service", "nodes, roles or env must say what runs");
+        (None, None) if section.env.is_empty() && section.variants.is_empty() => {
+            problems.push(
+                "service",
+                "nodes, roles, env or variants must say what runs",
+            );
         }
         (None, Some(roles)) => check_roles(roles, start, problems),
         (_, None) => {}
     }
+    for (index, name) in section.variants.iter().enumerate() {
+        check_variant(&format!("service.variants[{index}]"), name, start, problems);
+    }
+}
+
+/// A variant that somebody names must be one of the target's.
+pub fn check_variant(place: &str, name: &str, start: &Start, problems: &mut Problems) {
+    if start.variants.contains_key(name) {
+        return;
+    }
+    let known: Vec<&str> = start.variants.keys().map(String::as_str).collect();
+    let known = match known.as_slice() {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    };
+    let message = format!("the target knows no variant `{name}`; it has: {known}");
+    problems.push(place, message);
 }
 
 fn check_roles(roles: &[String], start: &Start, problems: &mut Problems) {

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use crate::failpoints::{Point, reach};
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
+use crate::parts::parts;
 use crate::queue::rocketmq::{Publisher, QueueError};
 use crate::store::{Announcement, Store, StoreError};
 
@@ -56,7 +57,8 @@ impl Relay {
         reach(Point::AfterPublish);
         let why = refusal.map(|error| error.to_string()).unwrap_or_default();
         let sent_count = sent.len() as u64;
-        let is_sent = |announcement: &Announcement| sent.contains(&announcement.id);
+        let is_sent =
+            |announcement: &Announcement| parts().is_sent(sent.contains(&announcement.id));
         let parked = claim.settle(is_sent, &why).await?;
         self.metrics.announced(sent_count, parked as u64);
         if parked > 0 {

@@ -1,7 +1,7 @@
 -- Gives the units of one order back, exactly once: the ledger moves from reserved to released.
 -- An order the ledger does not know is marked refused, so that a late reserve cannot happen.
 -- Nothing is given back under another epoch: a rebuild that has read MySQL already would undo it unseen.
--- KEYS: stock hash, held hash, ledger hash, deadlines sorted set
+-- KEYS: stock hash, held hash, ledger hash, deadlines sorted set, stream
 -- ARGV: epoch, order id
 -- Returns {1 if units were given back, 0 if there was nothing to give back, -1 if the epoch is another; units left}.
 if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return { -1, 0 } end

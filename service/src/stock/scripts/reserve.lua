@@ -1,12 +1,13 @@
 -- Reserves units of one SKU for a batch of requests; all or nothing for each request.
--- KEYS: stock hash, held hash, ledger hash, deadlines sorted set (one hash slot)
+-- KEYS: stock hash, held hash, ledger hash, deadlines sorted set, stream (one hash slot)
 -- ARGV: epoch, now_ms, deadline_ms, then for each request: order id, user, quantity, request id
 -- Returns {units left, one code a request}. Codes: see outcome.rs.
 local HEADER, FIELDS = 3, 4
 local count = (#ARGV - HEADER) / FIELDS
 local now_ms, deadline_ms = tonumber(ARGV[2]), ARGV[3]
 
-local stock = redis.call('HMGET', KEYS[1], 'available', 'gate', 'epoch', 'limit', 'starts_at_ms', 'ends_at_ms')
+local stock = redis.call('HMGET', KEYS[1], 'available', 'gate', 'epoch', 'limit', 'starts_at_ms', 'ends_at_ms',
+  'queue')
 local available = tonumber(stock[1] or '0') or 0
 local limit = tonumber(stock[4] or '0') or 0
 local starts_at_ms, ends_at_ms = tonumber(stock[5] or '0') or 0, tonumber(stock[6] or '0') or 0
@@ -37,7 +38,7 @@ local entries = redis.call('HMGET', KEYS[3], unpack(ids))
 local held_before = redis.call('HMGET', KEYS[2], unpack(users))
 
 -- Two requests of one batch may share an order id or a user: later ones see what earlier ones did.
-local state_of, held_of, ledger, held, deadlines = {}, {}, {}, {}, {}
+local state_of, held_of, ledger, held, deadlines, granted = {}, {}, {}, {}, {}, {}
 for i = 1, count do
   if entries[i] then state_of[ids[i]] = string.match(entries[i], '^[^|]*') end
   held_of[users[i]] = tonumber(held_before[i] or '0') or 0
@@ -61,6 +62,7 @@ local function decide(i)
   held[#held + 1] = user
   deadlines[#deadlines + 1] = deadline_ms
   deadlines[#deadlines + 1] = id
+  granted[#granted + 1] = at
   return 'granted'
 end
 
@@ -77,5 +79,13 @@ if #ledger > 0 then
   redis.call('HSET', KEYS[3], unpack(ledger))
   redis.call('HSET', KEYS[2], unpack(held_now))
   redis.call('ZADD', KEYS[4], unpack(deadlines))
+end
+
+-- Where the sale goes by streams, the message is part of the reservation.
+if stock[7] == 'stream' then
+  for _, at in ipairs(granted) do
+    redis.call('XADD', KEYS[5], '*', 'order_id', ARGV[at + 1], 'user', ARGV[at + 2], 'quantity', ARGV[at + 3],
+      'request_id', ARGV[at + 4], 'at_ms', ARGV[2])
+  end
 end
 return reply
