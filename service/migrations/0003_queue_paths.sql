@@ -18,10 +18,12 @@ CREATE TABLE outbox (
 -- Messages that were tried often enough, or that nobody can apply: for an operator to replay or to discard.
 CREATE TABLE dead_letters (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+    kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     order_id CHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     body TEXT CHARACTER SET utf8mb4 NOT NULL,
     reason VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL,
     tries INT UNSIGNED NOT NULL,
     parked_at_ms BIGINT UNSIGNED NOT NULL,
-    PRIMARY KEY (id)
+    PRIMARY KEY (id),
+    UNIQUE KEY one_letter (kind, order_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::gateway::App;
 use crate::operations::alerts::Alerts;
+use crate::operations::dead_letters::LetterDesk;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
 use crate::queue::applier::Applier;
@@ -199,10 +200,12 @@ impl Base {
             };
             tasks.spawn(keeper.run());
             tasks.spawn(self.releases.clone().run());
+            let interval = Duration::from_secs(settings.dead_letter_retry_s);
+            tasks.spawn(self.letters().run(interval));
         }
         tasks.spawn(self.sweep().run());
         if self.role.is_consumer() {
-            tasks.spawn(self.stream_consumer().run());
+            tasks.spawn(self.stream_consumer(settings).run());
         }
         if let Some(publisher) = publisher {
             tasks.spawn(self.relay(settings, publisher).run());
@@ -215,7 +218,10 @@ impl Base {
         Ok(self.app(settings, queues, prometheus))
     }
 
-    fn stream_consumer(&self) -> StreamConsumer<impl Fn(&[Applied]) + Send + Sync + 'static> {
+    fn stream_consumer(
+        &self,
+        settings: &Settings,
+    ) -> StreamConsumer<impl Fn(&[Applied]) + Send + Sync + 'static> {
         let news = self.news.clone();
         StreamConsumer {
             name: self.node.clone(),
@@ -224,6 +230,7 @@ impl Base {
             applier: Applier {
                 store: self.store.clone(),
                 entry: Entry::Delivered,
+                age_max: settings.message_age_max(),
                 on_applied: Arc::new(move |applied: &[Applied]| news.tell(applied)),
                 is_stuck: Arc::default(),
                 stopped: self.stop.subscribe(),
@@ -238,6 +245,13 @@ impl Base {
             metrics: self.metrics.clone(),
             alerts: self.alerts.clone(),
             poll: Duration::from_millis(settings.relay_poll_ms),
+        }
+    }
+
+    fn letters(&self) -> LetterDesk {
+        LetterDesk {
+            store: self.store.clone(),
+            news: self.news.clone(),
         }
     }
 
@@ -300,6 +314,7 @@ impl Base {
                 promises: Arc::clone(&self.promises),
                 releases: self.releases.clone(),
             },
+            letters: self.letters(),
             sales: SaleDesk {
                 store: self.store.clone(),
                 stock: self.stock.clone(),

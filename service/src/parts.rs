@@ -111,6 +111,11 @@ pub trait Parts: Sync {
         is_sent
     }
 
+    /// An order whose message came too late is rejected, with its release.
+    fn rejects_stale(&self) -> bool {
+        true
+    }
+
     /// A stream's messages are finished before MySQL has them.
     fn finishes_first(&self) -> bool {
         false

@@ -48,6 +48,12 @@ pub struct Settings {
     /// Pause of the outbox's relay after a look that found little, ms.
     #[arg(long, env = "FLASHSALE_RELAY_POLL_MS", default_value_t = 50)]
     pub relay_poll_ms: u64,
+    /// Time between two automatic replays of dead letters, s.
+    #[arg(long, env = "FLASHSALE_DEAD_LETTER_RETRY_S", default_value_t = 60)]
+    pub dead_letter_retry_s: u64,
+    /// A message that comes so long after its purchase is not applied: its units are given back, s.
+    #[arg(long, env = "FLASHSALE_MESSAGE_AGE_MAX_S", default_value_t = 1_800)]
+    pub message_age_max_s: u64,
     /// Bearer token of the operators' calls.
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
@@ -87,6 +93,11 @@ impl Settings {
     #[must_use]
     pub fn hold(&self) -> Duration {
         Duration::from_secs(self.hold_s)
+    }
+
+    #[must_use]
+    pub fn message_age_max(&self) -> Duration {
+        Duration::from_secs(self.message_age_max_s)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod server;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Handle;
 
+use crate::operations::dead_letters::LetterDesk;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
 use crate::queue::Queues;
@@ -27,6 +28,7 @@ pub struct App {
     pub shop: Shop,
     pub desk: Desk,
     pub sales: SaleDesk,
+    pub letters: LetterDesk,
     pub stock: Stock,
     pub store: Store,
     pub queues: Queues,

@@ -9,7 +9,7 @@ use super::door::BODY_MAX;
 use super::problem::problem;
 use super::reason::Reason;
 use super::{App, orders};
-use crate::operations::{health, sales};
+use crate::operations::{dead_letters, health, sales};
 
 /// The buy call is not among them: the door answers it.
 pub fn router(app: Arc<App>) -> Router {
@@ -18,7 +18,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/sales/{sale}/skus/{sku}", put(sales::put_sku))
         .route("/sales/{sale}/warm-up", post(sales::warm_up))
         .route("/sales/{sale}/open", post(sales::open))
-        .route("/sales/{sale}/close", post(sales::close));
+        .route("/sales/{sale}/close", post(sales::close))
+        .route("/dead-letters", get(dead_letters::list))
+        .route("/dead-letters/{id}/replay", post(dead_letters::replay))
+        .route("/dead-letters/{id}/discard", post(dead_letters::discard));
     #[cfg(feature = "failpoints")]
     let operators = operators.merge(crate::operations::rehearsal::routes());
     let operators = operators.route_layer(axum::middleware::from_fn_with_state(

@@ -44,6 +44,7 @@ mutants! {
     check_back_always_rolls_back,
     commits_after_lock_wait,
     decrements_every_delivery,
+    drops_stale,
     drops_tail,
     forgets_limit_on_retry,
     leaves_orphans,

@@ -1,6 +1,7 @@
 //! What operators and monitoring see: alerts, metrics, health, and the calls that prepare and open a sale.
 
 pub mod alerts;
+pub mod dead_letters;
 pub mod health;
 pub mod log;
 pub mod metrics;

@@ -8,9 +8,12 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use uuid::Uuid;
 
+use crate::parts::parts;
+use crate::sale::clock;
 use crate::sale::order::OrderMessage;
-use crate::store::{Applied, BATCH_MAX, Entry, Store};
+use crate::store::{Applied, BATCH_MAX, Entry, Letter, LetterKind, Store, StoreError, reason};
 
 /// Batches applied at the same time; one SKU is never in two of them.
 const LANES: usize = 4;
@@ -19,10 +22,19 @@ const LANE_FILL: usize = 25;
 /// Pause before a batch that MySQL did not take is offered again.
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
 
+/// A message that is no order, or fits no row: it cannot come from our gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    pub body: String,
+    pub reason: String,
+}
+
 /// Applies orders until MySQL has taken them.
 pub struct Applier<F> {
     pub store: Store,
     pub entry: Entry,
+    /// A message that comes so long after its purchase is not applied (MQ-7).
+    pub age_max: Duration,
     pub on_applied: Arc<F>,
     /// MySQL has refused what was offered last.
     pub is_stuck: Arc<AtomicBool>,
@@ -54,28 +66,110 @@ where
         all
     }
 
-    /// Offers one batch until it is taken: an order that was promised is never dropped.
+    /// Offers one batch until it is taken: an order that was promised is never dropped. One that MySQL cannot store is
+    /// parked alone.
     async fn apply_batch(&self, batch: &[OrderMessage]) -> bool {
         loop {
-            let entered = self.store.enter(batch, self.entry).await;
+            let entered = self.enter(batch).await;
             self.is_stuck.store(entered.is_err(), Ordering::Relaxed);
             match entered {
-                Ok(applied) => {
-                    (self.on_applied)(&applied);
-                    return true;
-                }
+                Ok(()) => return true,
                 Err(error) if error.is_transient() => {
                     tracing::warn!(%error, "batch is offered to MySQL again");
                 }
-                Err(error) => {
-                    tracing::error!(%error, "batch is refused by MySQL and offered again");
-                }
+                Err(error) => match self.isolate(batch, &error).await {
+                    Ok(applied) => return applied,
+                    Err(error) => tracing::warn!(%error, "poison cannot be parked yet"),
+                },
             }
             if *self.stopped.borrow() {
                 return false;
             }
             sleep(APPLY_PAUSE).await;
         }
+    }
+
+    async fn enter(&self, batch: &[OrderMessage]) -> Result<(), StoreError> {
+        let (stale, fresh) = self.by_age(batch).await?;
+        if !stale.is_empty() {
+            tracing::error!(
+                orders = stale.len(),
+                "messages came too late; their units are given back"
+            );
+            if parts().rejects_stale() {
+                self.store.reject(&stale, reason::STALE).await?;
+            }
+        }
+        if !fresh.is_empty() {
+            (self.on_applied)(&self.store.enter(&fresh, self.entry).await?);
+        }
+        Ok(())
+    }
+
+    /// The stale ones and the others. MySQL's clock must say so too: this node's may be wrong.
+    async fn by_age(
+        &self,
+        batch: &[OrderMessage],
+    ) -> Result<(Vec<OrderMessage>, Vec<OrderMessage>), StoreError> {
+        let age_max_ms = u64::try_from(self.age_max.as_millis()).unwrap_or(u64::MAX);
+        let is_stale =
+            |now_ms: u64, order: &OrderMessage| now_ms.saturating_sub(order.at_ms) > age_max_ms;
+        let mut now_ms = clock::now_ms();
+        if self.entry == Entry::Delivered && batch.iter().any(|order| is_stale(now_ms, order)) {
+            now_ms = now_ms.min(self.store.now_ms().await?);
+            return Ok(batch
+                .iter()
+                .cloned()
+                .partition(|order| is_stale(now_ms, order)));
+        }
+        Ok((Vec::new(), batch.to_vec()))
+    }
+
+    /// Finds out which orders of a refused batch MySQL cannot store: one by one, so that the others do not wait.
+    async fn isolate(
+        &self,
+        batch: &[OrderMessage],
+        error: &StoreError,
+    ) -> Result<bool, StoreError> {
+        let [order] = batch else {
+            for order in batch {
+                if !Box::pin(self.apply_batch(std::slice::from_ref(order))).await {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        };
+        tracing::error!(order = order.order_id, %error, "MySQL cannot store this order; it is parked");
+        let letter = Letter {
+            kind: LetterKind::Order,
+            order_id: &order.order_id,
+            body: &order.body(),
+            reason: &error.to_string(),
+            tries: 1,
+        };
+        self.store.park(letter).await.map(|()| true)
+    }
+
+    /// Parks bodies that are no orders; they come again from a queue that is not told that they are done.
+    pub async fn park_unreadable(&self, bodies: &[Unreadable]) -> bool {
+        for Unreadable { body, reason } in bodies {
+            let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, body.as_bytes()).simple();
+            let letter = Letter {
+                kind: LetterKind::Unreadable,
+                order_id: &id.to_string(),
+                body,
+                reason,
+                tries: 1,
+            };
+            while let Err(error) = self.store.park(letter).await {
+                tracing::warn!(%error, "unreadable message cannot be parked yet");
+                if *self.stopped.borrow() {
+                    return false;
+                }
+                sleep(APPLY_PAUSE).await;
+            }
+        }
+        true
     }
 }
 
@@ -84,6 +178,7 @@ impl<F> Clone for Applier<F> {
         Self {
             store: self.store.clone(),
             entry: self.entry,
+            age_max: self.age_max,
             on_applied: Arc::clone(&self.on_applied),
             is_stuck: Arc::clone(&self.is_stuck),
             stopped: self.stopped.clone(),

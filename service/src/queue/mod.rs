@@ -12,6 +12,7 @@ pub mod rocketmq;
 pub mod stream;
 
 use std::future::Future;
+use std::time::Duration;
 
 pub use order_queue::{Answering, OrderQueue, Queues, Way};
 pub use path::QueuePath;
@@ -29,6 +30,8 @@ pub struct QueueSettings {
     pub group: String,
     /// Transactions of this node between half message and commit, at most.
     pub transactions_in_flight: usize,
+    /// Messages that come so long after their purchase are not applied.
+    pub age_max: Duration,
 }
 
 /// The local half of a transaction: the reservation, and what check-back asks about it later.

@@ -26,6 +26,7 @@ use sqlx::{Executor, MySqlPool};
 use crate::sale::clock::now_ms;
 
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX, DECREMENT_STOCK, Entry};
+pub use dead_letter::{DeadLetter, Letter, LetterKind};
 pub use error::StoreError;
 pub use gate::{GateRow, Gates};
 pub use image::{ImageOrder, SkuImage};

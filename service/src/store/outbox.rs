@@ -3,6 +3,7 @@
 use sqlx::mysql::MySqlRow;
 use sqlx::{MySql, MySqlConnection, QueryBuilder, Transaction};
 
+use super::dead_letter::{Letter, LetterKind, park};
 use super::node::NOW_MS;
 use super::order::{number, text};
 use super::{Store, StoreError};
@@ -98,7 +99,14 @@ impl Claim {
             .partition(|announcement| announcement.tries + 1 >= TRIES_MAX);
         let connection = &mut *self.transaction;
         for announcement in &given_up {
-            park(connection, announcement, why_not).await?;
+            let letter = Letter {
+                kind: LetterKind::Announcement,
+                order_id: &announcement.order_id,
+                body: &announcement.body,
+                reason: why_not,
+                tries: announcement.tries + 1,
+            };
+            park(connection, letter).await?;
         }
         let done: Vec<u64> = sent.iter().chain(&given_up).map(|one| one.id).collect();
         remove(connection, &done).await?;
@@ -112,26 +120,6 @@ impl Claim {
             .map_err(|source| StoreError::sql("settle announcements", source))?;
         Ok(parked)
     }
-}
-
-async fn park(
-    connection: &mut MySqlConnection,
-    announcement: &Announcement,
-    reason: &str,
-) -> Result<(), StoreError> {
-    let reason: String = reason.chars().take(255).collect();
-    let sql = format!(
-        "INSERT INTO dead_letters (order_id, body, reason, tries, parked_at_ms) VALUES (?, ?, ?, ?, {NOW_MS})"
-    );
-    sqlx::query(&sql)
-        .bind(&announcement.order_id)
-        .bind(&announcement.body)
-        .bind(reason)
-        .bind(announcement.tries + 1)
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(|source| StoreError::sql("park an announcement", source))
 }
 
 async fn remove(connection: &mut MySqlConnection, done: &[u64]) -> Result<(), StoreError> {

@@ -16,6 +16,10 @@ pub mod reason {
     pub const LIMIT_EXCEEDED: &str = "limit_exceeded";
     /// No grant had happened, or it was lost before anybody could rely on it.
     pub const NEVER_RESERVED: &str = "never_reserved";
+    /// Broken promise: the message came too late.
+    pub const STALE: &str = "stale";
+    /// Broken promise: MySQL could not store the order, and it was given up.
+    pub const DISCARDED: &str = "discarded";
 }
 
 impl Store {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -39,6 +40,7 @@ impl Writer {
         let applier = Applier {
             store,
             entry: Entry::Written,
+            age_max: Duration::MAX, // Nobody has been told yet.
             on_applied: Arc::new(move |applied: &[Applied]| {
                 on_applied(applied);
                 told.tell(applied);

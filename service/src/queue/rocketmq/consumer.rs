@@ -18,7 +18,7 @@ use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
 use crate::queue::QueueSettings;
-use crate::queue::applier::Applier;
+use crate::queue::applier::{Applier, Unreadable};
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Entry, Store, check_storable};
 
@@ -78,6 +78,7 @@ impl Consumer {
         let applier = Applier {
             store,
             entry: Entry::Delivered,
+            age_max: settings.age_max,
             on_applied: Arc::new(on_applied),
             is_stuck: Arc::default(),
             stopped: stopped.clone(),
@@ -176,7 +177,9 @@ async fn consume<F>(
             continue;
         }
         let next = offsets::after(messages.iter().map(AsRef::as_ref));
-        if !applier.apply(parts().polled(decode(&messages))).await {
+        let (orders, unreadable) = decode(&messages);
+        let parked = applier.park_unreadable(&unreadable).await;
+        if !parked || !applier.apply(parts().polled(orders)).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
         reach(Point::AfterApply);
@@ -198,22 +201,25 @@ async fn poll(puller: &DefaultLitePullConsumer) -> Vec<Arc<MessageExt>> {
     messages
 }
 
-/// The orders in the messages. A body that is no order, or fits no row, cannot come from our gateway; it is
-/// logged in full and passed over, because no retry would help.
-fn decode(messages: &[Arc<MessageExt>]) -> Vec<OrderMessage> {
-    messages
-        .iter()
-        .filter_map(|message| {
-            let body = message.body().unwrap_or_default();
-            let order = serde_json::from_slice(&body).map_err(|error| error.to_string());
-            match order.and_then(|order| check_storable(&order).map(|()| order).map_err(str::to_owned)) {
-                Ok(order) => Some(order),
-                Err(error) => {
-                    let body = String::from_utf8_lossy(&body);
-                    tracing::error!(id = %message.msg_id(), error, %body, "message is not an order");
-                    None
-                }
+/// The orders in the messages, and what is none.
+fn decode(messages: &[Arc<MessageExt>]) -> (Vec<OrderMessage>, Vec<Unreadable>) {
+    let (mut orders, mut unreadable) = (Vec::with_capacity(messages.len()), Vec::new());
+    for message in messages {
+        let body = message.body().unwrap_or_default();
+        match read(&body) {
+            Ok(order) => orders.push(order),
+            Err(reason) => {
+                let body = String::from_utf8_lossy(&body).into_owned();
+                tracing::error!(id = %message.msg_id(), reason, body, "message is not an order");
+                unreadable.push(Unreadable { body, reason });
             }
-        })
-        .collect()
+        }
+    }
+    (orders, unreadable)
+}
+
+fn read(body: &[u8]) -> Result<OrderMessage, String> {
+    let order = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    check_storable(&order).map_err(str::to_owned)?;
+    Ok(order)
 }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::skus;
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
-use crate::queue::applier::Applier;
+use crate::queue::applier::{Applier, Unreadable};
 use crate::sale::catalogue::Catalogue;
 use crate::sale::order::OrderMessage;
 use crate::sale::sku::Sku;
@@ -61,7 +61,11 @@ where
     /// One look at all streams, returns how many messages it found.
     async fn consume(&self, take: Take) -> usize {
         let taken = self.take(take).await;
-        let orders: Vec<OrderMessage> = taken.iter().flat_map(Taken::orders).collect();
+        let mut orders = Vec::new();
+        let mut unreadable = Vec::new();
+        for one in &taken {
+            one.sort(&mut orders, &mut unreadable);
+        }
         let found = taken.iter().map(|one| one.messages.len()).sum();
         if found == 0 {
             return 0;
@@ -70,7 +74,7 @@ where
             self.finish(&taken).await;
         }
         reach(Point::BeforeApply);
-        if self.applier.apply(orders).await {
+        if self.applier.park_unreadable(&unreadable).await && self.applier.apply(orders).await {
             reach(Point::AfterApply);
             self.finish(&taken).await;
         }
@@ -104,19 +108,20 @@ where
 }
 
 impl Taken {
-    /// What fits no row cannot come from our script; it is logged and passed over, because no retry would help.
-    fn orders(&self) -> Vec<OrderMessage> {
-        let storable = |message: &StreamMessage| {
-            let order = message
-                .order
-                .clone()
-                .filter(|order| check_storable(order).is_ok());
-            if order.is_none() {
-                let (id, stream) = (&message.id, &self.sku.keys.stream);
-                tracing::error!(id, stream, "message is not an order");
+    /// Orders to the orders, and what is none to the rest.
+    fn sort(&self, orders: &mut Vec<OrderMessage>, unreadable: &mut Vec<Unreadable>) {
+        for message in &self.messages {
+            match &message.order {
+                Some(order) if check_storable(order).is_ok() => orders.push(order.clone()),
+                other => {
+                    let (id, stream) = (&message.id, &self.sku.keys.stream);
+                    tracing::error!(id, stream, "message is not an order");
+                    unreadable.push(Unreadable {
+                        body: format!("{stream} {id}: {other:?}"),
+                        reason: "not what the reserve script writes".to_owned(),
+                    });
+                }
             }
-            order
-        };
-        self.messages.iter().filter_map(storable).collect()
+        }
     }
 }
