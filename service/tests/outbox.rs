@@ -13,7 +13,9 @@ use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::order::{OrderId, OrderMessage, Reserved};
 use flashsale::sale::sku::Rules;
-use flashsale::store::{AppliedOutcome, Entry, Store, StoreError, TRIES_MAX};
+use flashsale::store::{
+    AppliedOutcome, Entry, Letter, LetterKind, OrderState, Store, StoreError, TRIES_MAX,
+};
 use support::mariadb;
 use support::shop::{SALE, SKU, ShopBench};
 
@@ -245,4 +247,69 @@ async fn a_rebuild_adopts_what_only_the_ledger_knows() {
             .is_some()
     );
     assert_eq!(bench.settled().await, (9, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_letter_is_replayed_or_given_up_with_its_units() {
+    let bench = bench(1, 10).await;
+    let (store, letters) = (&bench.app.store, &bench.app.letters);
+    let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
+    let mut parked = Vec::new();
+    for n in 0..3 {
+        // Promised and never stored, as far as MySQL knows.
+        let promised = order(n);
+        let letter = Letter {
+            kind: LetterKind::Order,
+            order_id: &promised.order_id,
+            body: &promised.body(),
+            reason: "Data too long",
+            tries: 1,
+        };
+        store.park(letter).await.unwrap();
+        store.park(letter).await.unwrap(); // Delivered twice.
+        parked.push(promised);
+    }
+    let list = store.dead_letters().await.unwrap();
+    assert_eq!(
+        list.iter().map(|one| one.tries).collect::<Vec<_>>(),
+        [2, 2, 2]
+    );
+    let reserved = bench
+        .app
+        .stock
+        .reserve(&sku, Arc::new(parked[1].clone()))
+        .await;
+    assert!(matches!(reserved, Reserved::Granted { .. }));
+
+    letters.replay(list[0].id).await.unwrap();
+    letters.discard(list[1].id).await.unwrap();
+    assert!(letters.replay(list[1].id).await.is_err(), "it is gone");
+    let state = async |id: &str| store.order(id).await.unwrap().unwrap().state;
+    assert_eq!(state(&parked[0].order_id).await, OrderState::Created);
+    assert_eq!(state(&parked[1].order_id).await, OrderState::Rejected);
+    let unit_is_back = async || {
+        let entry = bench.app.stock.look_up(&sku, &parked[1].order_id).await;
+        !entry.unwrap().unwrap().is_reserved()
+    };
+    while !unit_is_back().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let left = store.dead_letters().await.unwrap();
+    assert_eq!(
+        left.iter().map(|one| one.id).collect::<Vec<_>>(),
+        [list[2].id]
+    );
+    // What the relay gave up goes back into the outbox.
+    let announcement = Letter {
+        kind: LetterKind::Announcement,
+        order_id: &parked[0].order_id,
+        body: &parked[0].body(),
+        reason: "refused",
+        tries: 5,
+    };
+    store.park(announcement).await.unwrap();
+    let before = store.unsent().await.unwrap();
+    let id = store.dead_letters().await.unwrap().last().unwrap().id;
+    letters.replay(id).await.unwrap();
+    assert_eq!(store.unsent().await.unwrap(), before + 1);
 }

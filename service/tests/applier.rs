@@ -1,0 +1,127 @@
+//! What the applying step does with what MySQL cannot take: poison is parked alone, stale messages give their units back.
+#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use flashsale::queue::applier::{Applier, Unreadable};
+use flashsale::sale::clock;
+use flashsale::sale::order::OrderMessage;
+use flashsale::sale::sku::Rules;
+use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store};
+use support::mariadb;
+use tokio::sync::watch;
+
+const SALE: &str = "sale";
+const AGE_MAX: Duration = Duration::from_secs(60);
+
+async fn store() -> Store {
+    let store = mariadb::store().await;
+    store.put_sale(SALE, Rules::default()).await.unwrap();
+    for sku in ["a", "b"] {
+        store.put_sku(SALE, sku, 100).await.unwrap();
+    }
+    store
+}
+
+fn order(n: u32, sku: &str, age: Duration) -> OrderMessage {
+    OrderMessage {
+        order_id: format!("{n:032x}"),
+        sale: SALE.to_owned(),
+        sku: sku.to_owned(),
+        user: format!("user-{n}"),
+        quantity: 1,
+        request_id: format!("request-{n}"),
+        at_ms: clock::now_ms() - age.as_millis() as u64,
+    }
+}
+
+type Heard = Arc<Mutex<Vec<String>>>;
+
+fn applier(store: &Store, entry: Entry) -> (Applier<impl Fn(&[Applied]) + Send + Sync>, Heard) {
+    let heard = Heard::default();
+    let told = Arc::clone(&heard);
+    let on_applied = move |applied: &[Applied]| {
+        let ids = applied.iter().map(|one| one.order_id.clone());
+        told.lock().unwrap().extend(ids);
+    };
+    let applier = Applier {
+        store: store.clone(),
+        entry,
+        age_max: AGE_MAX,
+        on_applied: Arc::new(on_applied),
+        is_stuck: Arc::default(),
+        stopped: watch::channel(false).1,
+    };
+    (applier, heard)
+}
+
+#[tokio::test]
+async fn poison_is_parked_alone_and_its_batch_goes_on() {
+    let store = store().await;
+    let (applier, heard) = applier(&store, Entry::Delivered);
+    let mut orders: Vec<_> = (0..30).map(|n| order(n, "a", Duration::ZERO)).collect();
+    orders[7].user = "u".repeat(200); // More than the column takes.
+    assert!(applier.apply(orders.clone()).await);
+    assert_eq!(heard.lock().unwrap().len(), 29);
+    let image = store.sku_images(SALE).await.unwrap().remove(0);
+    assert_eq!((image.available, image.orders.len()), (71, 29));
+    let letters = store.dead_letters().await.unwrap();
+    assert_eq!(letters.len(), 1);
+    assert_eq!(
+        (letters[0].kind, &letters[0].order_id),
+        (LetterKind::Order, &orders[7].order_id)
+    );
+    assert!(letters[0].reason.contains("user"), "{}", letters[0].reason);
+}
+
+#[tokio::test]
+async fn a_message_past_its_age_is_rejected_with_its_release_and_a_written_order_is_not() {
+    let store = store().await;
+    let late = order(1, "a", 2 * AGE_MAX);
+    let (delivering, heard) = applier(&store, Entry::Delivered);
+    assert!(
+        delivering
+            .apply(vec![late.clone(), order(2, "a", AGE_MAX / 2)])
+            .await
+    );
+    assert_eq!(*heard.lock().unwrap(), [order(2, "a", AGE_MAX).order_id]);
+    let row = store.order(&late.order_id).await.unwrap().unwrap();
+    assert_eq!(
+        (row.state, row.reason.as_deref()),
+        (OrderState::Rejected, Some("stale"))
+    );
+    assert_eq!(store.pending_releases(9).await.unwrap().len(), 1);
+
+    let (writing, _) = applier(&store, Entry::Written);
+    let adopted = order(3, "b", 2 * AGE_MAX);
+    assert!(writing.apply(vec![adopted.clone()]).await);
+    let row = store.order(&adopted.order_id).await.unwrap().unwrap();
+    assert_eq!(row.state, OrderState::Created);
+}
+
+#[tokio::test]
+async fn what_is_no_order_is_parked_once_however_often_it_comes() {
+    let store = store().await;
+    let (applier, _) = applier(&store, Entry::Delivered);
+    let unreadable = |body: &str| Unreadable {
+        body: body.to_owned(),
+        reason: "expected value".to_owned(),
+    };
+    for _delivery in 0..3 {
+        assert!(
+            applier
+                .park_unreadable(&[unreadable("{"), unreadable("[")])
+                .await
+        );
+    }
+    let letters = store.dead_letters().await.unwrap();
+    let seen: Vec<_> = letters
+        .iter()
+        .map(|one| (one.body.as_str(), one.tries))
+        .collect();
+    assert_eq!(seen, [("{", 3), ("[", 3)]);
+}
