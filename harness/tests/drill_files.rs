@@ -66,7 +66,7 @@ fn oversell() -> String {
 fn every_shipped_drill_resolves() {
     let mut count = 0;
     for group in [
-        "baseline", "redis", "rocketmq", "mysql", "network", "service",
+        "baseline", "redis", "rocketmq", "mysql", "network", "service", "outbox", "stream",
     ] {
         for entry in std::fs::read_dir(drills().join(group)).unwrap() {
             let path = entry.unwrap().path();
@@ -174,7 +174,11 @@ fn nodes_have_roles_that_the_target_knows() {
     };
     assert_eq!(with(r#"roles = ["gateway", "consumer", "keeper"]"#), Ok(3));
     assert_eq!(with("nodes = 2"), Ok(2));
-    let wrong: [(&str, &[&str]); 4] = [
+    let wrong: [(&str, &[&str]); 5] = [
+        (
+            r#"variants = ["outbox", "pigeon"]"#,
+            &["service.variants[1]: the target knows no variant `pigeon`; it has: outbox, stream"],
+        ),
         (
             r#"roles = ["gateway", "cashier"]"#,
             &[
@@ -185,7 +189,10 @@ fn nodes_have_roles_that_the_target_knows() {
             r#"roles = ["consumer"]"#,
             &["service.roles: no node among them takes buyers"],
         ),
-        ("", &["service: nodes, roles or env must say what runs"]),
+        (
+            "",
+            &["service: nodes, roles, env or variants must say what runs"],
+        ),
         (
             "nodes = 2\nroles = [\"all\"]",
             &["service: either nodes or roles, not both"],
@@ -821,4 +828,53 @@ fn a_drill_may_set_variables_of_the_services_environment() {
     assert_eq!(env["NEW"], "1");
     assert_eq!(env["FLASHSALE_OPS_TOKEN"], "drill", "the others stay");
     assert_eq!(plan.service.len(), 1);
+}
+
+#[test]
+fn a_variant_of_the_target_changes_the_environment_and_picks_its_mutants() {
+    let file = |variants: &str| {
+        let mutants =
+            "[[mutants]]\nname = \"leaves-orphans\"\nvariant = \"outbox\"\ncheck = \"L3\"\n";
+        let section =
+            format!("[service]\n{variants}env = {{ FLASHSALE_QUEUE = \"stream\" }}\n\n[sale]");
+        oversell().replace("[sale]", &section) + mutants
+    };
+    let (_folder, path) = folder_with(&file("variants = [\"outbox\"]\n"));
+    let under = |variant: Option<&str>, target: Option<&str>| {
+        let choices = Choices {
+            variant: variant.map(str::to_owned),
+            target: target.map(str::to_owned),
+            ..choices()
+        };
+        load_plan(&path, &choices)
+    };
+    let names = |plan: &Plan| {
+        plan.mutants
+            .iter()
+            .map(|one| one.name.clone())
+            .collect::<Vec<_>>()
+    };
+    let plain = under(None, None).unwrap();
+    assert_eq!(plain.variants, ["outbox"]);
+    assert_eq!(plain.target.start.env["FLASHSALE_QUEUE"], "stream");
+    assert!(!names(&plain).contains(&"leaves-orphans".to_owned()));
+
+    let outbox = under(Some("outbox"), None).unwrap();
+    assert_eq!(outbox.drill, format!("{}@outbox", plain.drill));
+    assert_eq!(outbox.target.start.env["FLASHSALE_QUEUE"], "outbox");
+    assert_eq!(names(&outbox), ["leaves-orphans"]);
+
+    let wrong = under(Some("pigeon"), None).unwrap_err().to_string();
+    assert!(
+        wrong.contains("variant: the target knows no variant `pigeon`"),
+        "{wrong}"
+    );
+    let shop = drills().join("targets/naive-shop.toml");
+    let other = under(None, shop.to_str());
+    let other = other.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        other.variants,
+        [String::new(); 0],
+        "another target has none of these"
+    );
 }

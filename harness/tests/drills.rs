@@ -15,11 +15,13 @@ use serde_json::Value;
 use command::*;
 
 /// One drill of each group and one mutant of each; `make nightly` proves all of them in full length.
-const SAMPLE: [(&str, &str); 4] = [
+const SAMPLE: [(&str, &str); 6] = [
     ("baseline/oversell", "one-unit-too-many"),
     ("mysql/stock-condition", "no-stock-condition"),
     ("redis/primary-kill", "reopen-without-rebuild"),
     ("rocketmq/broker-kill", "check-back-always-rolls-back"),
+    ("outbox/broker-away", "relay-skips-failed"),
+    ("stream/consumer-crash", "acks-before-work"),
 ];
 
 /// Drills pass on the service as it is, and each catches its mutant by the check named for it.

@@ -297,6 +297,7 @@ impl Base {
 
     fn app(&self, settings: &Settings, queues: Queues, prometheus: PrometheusHandle) -> App {
         let room = WaitingRoom::new(settings.waiting_max, settings.transactions_in_flight);
+        let desk_room = WaitingRoom::new(settings.desk_max, settings.desk_max);
         let work = Handle::current();
         App {
             is_gateway: self.role.is_gateway(),
@@ -313,6 +314,7 @@ impl Base {
                 store: self.store.clone(),
                 promises: Arc::clone(&self.promises),
                 releases: self.releases.clone(),
+                room: Arc::new(desk_room),
             },
             letters: self.letters(),
             sales: SaleDesk {

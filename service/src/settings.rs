@@ -60,6 +60,9 @@ pub struct Settings {
     /// Buy requests in the waiting room at once; those beyond are answered `busy`.
     #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "128")]
     pub waiting_max: NonZeroUsize,
+    /// Buyers at once who ask for their order, pay or cancel; those beyond are answered `busy`.
+    #[arg(long, env = "FLASHSALE_DESK_MAX", default_value = "128")]
+    pub desk_max: NonZeroUsize,
     /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
     #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
     pub backlog_max: u64,

@@ -124,10 +124,28 @@ fn point_latest(results: &Path, run: &str) -> io::Result<()> {
     std::fs::rename(&fresh, results.join("latest"))
 }
 
+/// Of a name that targets take for a sale's: the bundled service's has 64 characters.
+const RUN_WORD_MAX: usize = 40;
+
 /// Name of a run: sortable by time, readable, unique on this machine while runs are a second apart
-/// or in different processes; of letters, digits and `-` only, as topics and keys are named by it.
+/// or in different processes; of letters, digits and `-` only, as topics and keys are named by it, and no longer than
+/// names may be.
 pub fn run_name(drill: &str) -> String {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let slug = drill.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let mut slug = drill.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    slug.truncate(RUN_WORD_MAX);
     format!("{now}-{slug}-{:x}", std::process::id() & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_run_fits_whatever_it_is_a_run_of() {
+        let short = run_name("redis/primary-kill");
+        assert!(short.contains("-redis-primary-kill-"), "{short}");
+        let long = run_name(&"doubt-and-death@outbox ".repeat(9));
+        assert!(long.len() <= 64, "{long}");
+    }
 }

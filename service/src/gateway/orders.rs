@@ -46,6 +46,9 @@ pub async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Resp
     if OrderId::parse(&id).is_none() {
         return problem(Reason::UnknownOrder);
     }
+    let Some(_seat) = app.desk.room.sit() else {
+        return problem(Reason::Busy);
+    };
     match app.desk.status(&id).await {
         Ok(Some(status)) => {
             let body = serde_json::json!({ "order_id": id, "state": status.state, "reason": status.reason });
@@ -58,12 +61,18 @@ pub async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Resp
 
 /// `POST /v1/orders/{id}/pay`
 pub async fn pay(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response<Body> {
-    changed(&id, app.desk.pay(&id).await)
+    match app.desk.room.sit() {
+        Some(_seat) => changed(&id, app.desk.pay(&id).await),
+        None => problem(Reason::Busy),
+    }
 }
 
 /// `POST /v1/orders/{id}/cancel`
 pub async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response<Body> {
-    changed(&id, app.desk.cancel(&id).await)
+    match app.desk.room.sit() {
+        Some(_seat) => changed(&id, app.desk.cancel(&id).await),
+        None => problem(Reason::Busy),
+    }
 }
 
 fn changed(id: &str, change: Result<Change, StoreError>) -> Response<Body> {

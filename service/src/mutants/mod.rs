@@ -38,7 +38,7 @@ macro_rules! mutants {
 
 mutants! {
     acks_before_work,
-    announces_outside_transaction,
+    announces_apart,
     asks_redis_every_time,
     cancel_keeps_units,
     check_back_always_rolls_back,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::catalogue::Catalogue;
 use super::order::{OrderId, OrderMessage};
 use super::promises::{PromiseState, Promises};
+use super::waiting_room::WaitingRoom;
 use crate::failpoints::{Point, reach};
 use crate::reconcile::releases::Releases;
 use crate::stock::Stock;
@@ -39,6 +40,8 @@ pub struct Desk {
     pub store: Store,
     pub promises: Arc<Promises>,
     pub releases: Releases,
+    /// While MySQL is slow, buyers who find no seat are told so at once instead of keeping their connections busy.
+    pub room: Arc<WaitingRoom>,
 }
 
 impl Desk {

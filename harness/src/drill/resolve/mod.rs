@@ -106,9 +106,7 @@ fn resolve(
         .rate_share
         .map_or(shrink, |share| shrink.at_rate(share));
     cross_check(&file, target.as_ref(), traces, shrink, problems);
-    if let (Some(name), Some(target)) = (&choices.variant, &target) {
-        service::check_variant("variant", name, &target.start, problems);
-    }
+    check_variants(&file, target.as_ref(), choices, problems);
     if !problems.0.is_empty() {
         return None;
     }
@@ -129,7 +127,7 @@ fn resolve(
         variants: file
             .service
             .as_ref()
-            .map_or_else(Vec::new, |service| service.variants.clone()),
+            .map_or_else(Vec::new, |service| known(&service.variants, &target)),
         title: about.title,
         controls: about.controls,
         seed,
@@ -145,6 +143,29 @@ fn resolve(
         mutants: mutants.map(expect::mutant).collect(),
         target,
     })
+}
+
+fn check_variants(
+    file: &DrillFile,
+    target: Option<&Target>,
+    choices: &Choices,
+    problems: &mut Problems,
+) {
+    let Some(start) = target.map(|target| &target.start) else {
+        return;
+    };
+    if let (Some(section), None) = (&file.service, &choices.target) {
+        service::check_variants(section, start, problems);
+    }
+    if let Some(name) = &choices.variant {
+        service::check_variant("variant", name, start, problems);
+    }
+}
+
+/// Those of the variants that the target has.
+fn known(variants: &[String], target: &Target) -> Vec<String> {
+    let has = |name: &&String| target.start.variants.contains_key(*name);
+    variants.iter().filter(has).cloned().collect()
 }
 
 /// A seed nobody chose; it is saved in the plan and printed.

@@ -16,6 +16,10 @@ pub fn check(section: &ServiceSection, start: &Start, problems: &mut Problems) {
         (None, Some(roles)) => check_roles(roles, start, problems),
         (_, None) => {}
     }
+}
+
+/// The variants that a drill names must be its target's. Of another target, those that it has are taken.
+pub fn check_variants(section: &ServiceSection, start: &Start, problems: &mut Problems) {
     for (index, name) in section.variants.iter().enumerate() {
         check_variant(&format!("service.variants[{index}]"), name, start, problems);
     }

@@ -9,17 +9,17 @@ use crate::parts::{Instead, Parts};
 const WINDOW: Duration = Duration::from_millis(50);
 
 pub const MUTANT: Mutant = Mutant {
-    name: "announces-outside-transaction",
+    name: "announces-apart",
     breaks: "The order is committed before its announcement is written.",
     kind: "K20",
     control: "MQ-2",
     part: "outbox",
-    parts: &AnnouncesOutsideTransaction,
+    parts: &AnnouncesApart,
 };
 
-struct AnnouncesOutsideTransaction;
+struct AnnouncesApart;
 
-impl Parts for AnnouncesOutsideTransaction {
+impl Parts for AnnouncesApart {
     fn before_announcing<'a>(
         &self,
         connection: &'a mut MySqlConnection,
