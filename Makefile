@@ -44,13 +44,14 @@ test: build-mutants ## unit tests, tests on real servers, the drills and a mutan
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
 
-bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; 15 minutes (BENCH=--short: one)
+bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order; 20 minutes (BENCH=--short: one)
 	@compose/install-bench.sh
 	@compose/install-toxiproxy.sh
 	@$(CARGO) build --release -p flashbench --features goose --bins
 	@$(BIN)/flashbench run $(BENCH)
 	@$(BIN)/flashbench proxy $(BENCH)
 	@$(BIN)/flashbench check $(BENCH)
+	@$(BIN)/flashbench orders $(BENCH)
 
 FUZZ_SECONDS ?= 60
 fuzz: deps ## fuzz the proxy's parsers and its API, a minute each (FUZZ_SECONDS=n: that long)

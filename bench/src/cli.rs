@@ -13,6 +13,7 @@ use crate::bars::{Bar, bars};
 use crate::check;
 use crate::machine::Machine;
 use crate::measure::{Settings, compare};
+use crate::orders;
 use crate::proxy;
 use crate::result::Comparison;
 use crate::server::{Server, Setup};
@@ -61,6 +62,15 @@ enum Command {
         #[arg(long, default_value = "results/bench")]
         out: PathBuf,
     },
+    /// Compare the ways from a reservation to an order: orders accepted and durable a second, CPU an order. Six minutes.
+    Orders {
+        /// One minute and a half: shorter runs at half the rate.
+        #[arg(long)]
+        short: bool,
+        /// Folder for `orders.md` and `orders.json`.
+        #[arg(long, default_value = "results/bench")]
+        out: PathBuf,
+    },
     /// Run the measured server alone until a line comes on standard input, to try a tool by hand.
     Serve {
         /// Freeze as in the measurement of the truth.
@@ -76,6 +86,10 @@ pub fn main() -> ExitCode {
             Command::Run { short, out } => run(short, &out),
             Command::Proxy { short, out } => run_proxies(short, &out),
             Command::Check { short, out } => run_checks(short, &out),
+            Command::Orders { short, out } => {
+                let settings = orders::Settings { is_short: short };
+                told(&out, "orders", orders::compare(settings), orders::markdown)
+            }
             Command::Serve { freeze } => serve(freeze).map_or_else(
                 |error| failed(UNAVAILABLE, &format!("cannot serve: {error}")),
                 |()| ExitCode::SUCCESS,

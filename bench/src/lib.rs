@@ -6,9 +6,11 @@
 mod bars;
 pub mod check;
 pub mod cli;
+mod cpu;
 mod machine;
 mod measure;
 mod median;
+pub mod orders;
 mod plot;
 pub mod proxy;
 pub mod request;

@@ -177,7 +177,9 @@ fn nodes_have_roles_that_the_target_knows() {
     let wrong: [(&str, &[&str]); 5] = [
         (
             r#"variants = ["outbox", "pigeon"]"#,
-            &["service.variants[1]: the target knows no variant `pigeon`; it has: outbox, stream"],
+            &[
+                "service.variants[1]: the target knows no variant `pigeon`; it has: one-by-one, outbox, stream",
+            ],
         ),
         (
             r#"roles = ["gateway", "cashier"]"#,

@@ -113,7 +113,7 @@ impl Base {
         let (stop, stopped) = watch::channel(false);
         let told = news.clone();
         let on_written = move |written: &[_]| told.tell(written);
-        let writer = Writer::start(store.clone(), on_written, stopped);
+        let writer = Writer::start(store.clone(), settings.batch_max(), on_written, stopped);
         Ok(Self {
             store,
             stock,
@@ -230,6 +230,7 @@ impl Base {
             applier: Applier {
                 store: self.store.clone(),
                 entry: Entry::Delivered,
+                batch_max: settings.batch_max(),
                 age_max: settings.message_age_max(),
                 on_applied: Arc::new(move |applied: &[Applied]| news.tell(applied)),
                 is_stuck: Arc::default(),

@@ -149,6 +149,7 @@ fn queue_settings(settings: &Settings) -> QueueSettings {
         topic: settings.topic.clone(),
         group: settings.group.clone(),
         transactions_in_flight: settings.transactions_in_flight.get(),
+        batch_max: settings.batch_max(),
         age_max: settings.message_age_max(),
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use crate::queue::QueuePath;
+use crate::store::BATCH_MAX;
 
 /// Sells limited stock without overselling: Redis reserves, RocketMQ carries, MySQL decides.
 #[derive(Debug, Clone, Parser)]
@@ -51,6 +52,10 @@ pub struct Settings {
     /// Time between two automatic replays of dead letters, s.
     #[arg(long, env = "FLASHSALE_DEAD_LETTER_RETRY_S", default_value_t = 60)]
     pub dead_letter_retry_s: u64,
+    /// Orders of one transaction of MySQL at most, 1 to 100.
+    #[arg(long, env = "FLASHSALE_BATCH_MAX", default_value_t = BATCH_MAX as u8,
+        value_parser = clap::value_parser!(u8).range(1..=BATCH_MAX as i64))]
+    pub batch_max: u8,
     /// A message that comes so long after its purchase is not applied: its units are given back, s.
     #[arg(long, env = "FLASHSALE_MESSAGE_AGE_MAX_S", default_value_t = 1_800)]
     pub message_age_max_s: u64,
@@ -96,6 +101,11 @@ impl Settings {
     #[must_use]
     pub fn hold(&self) -> Duration {
         Duration::from_secs(self.hold_s)
+    }
+
+    #[must_use]
+    pub fn batch_max(&self) -> usize {
+        usize::from(self.batch_max)
     }
 
     #[must_use]

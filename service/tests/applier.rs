@@ -41,7 +41,10 @@ fn order(n: u32, sku: &str, age: Duration) -> OrderMessage {
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-fn applier(store: &Store, entry: Entry) -> (Applier<impl Fn(&[Applied]) + Send + Sync>, Heard) {
+fn applier(
+    store: &Store,
+    entry: Entry,
+) -> (Applier<impl Fn(&[Applied]) + Send + Sync + use<>>, Heard) {
     let heard = Heard::default();
     let told = Arc::clone(&heard);
     let on_applied = move |applied: &[Applied]| {
@@ -51,6 +54,7 @@ fn applier(store: &Store, entry: Entry) -> (Applier<impl Fn(&[Applied]) + Send +
     let applier = Applier {
         store: store.clone(),
         entry,
+        batch_max: 100,
         age_max: AGE_MAX,
         on_applied: Arc::new(on_applied),
         is_stuck: Arc::default(),

@@ -92,6 +92,7 @@ impl Stage {
             topic: "orders".to_owned(),
             group: "flashsale".to_owned(),
             transactions_in_flight: 64,
+            batch_max: 100,
             age_max: Duration::MAX,
         };
         Self {

@@ -3,7 +3,6 @@
 //! Redis and the load are the same process and the same thread for every way. What counts is read from the kernel
 //! (CPU) and at the client (latency from the intended time, so that a proxy that falls behind is charged for it).
 
-mod cpu;
 mod load;
 mod servers;
 mod table;

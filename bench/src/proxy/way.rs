@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::cpu;
 use super::servers::{Program, Scratch, call, free_address};
+use crate::cpu;
 use crate::tool::program;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

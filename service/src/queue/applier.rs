@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::parts::parts;
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
-use crate::store::{Applied, BATCH_MAX, Entry, Letter, LetterKind, Store, StoreError, reason};
+use crate::store::{Applied, Entry, Letter, LetterKind, Store, StoreError, reason};
 
 /// Batches applied at the same time; one SKU is never in two of them.
 const LANES: usize = 4;
@@ -33,6 +33,8 @@ pub struct Unreadable {
 pub struct Applier<F> {
     pub store: Store,
     pub entry: Entry,
+    /// Orders of one transaction at most.
+    pub batch_max: usize,
     /// A message that comes so long after its purchase is not applied (MQ-7).
     pub age_max: Duration,
     pub on_applied: Arc<F>,
@@ -51,7 +53,7 @@ where
         for orders in by_lane(orders) {
             let applier = self.clone();
             lanes.spawn(async move {
-                for batch in orders.chunks(BATCH_MAX) {
+                for batch in orders.chunks(applier.batch_max) {
                     if !applier.apply_batch(batch).await {
                         return false;
                     }
@@ -178,6 +180,7 @@ impl<F> Clone for Applier<F> {
         Self {
             store: self.store.clone(),
             entry: self.entry,
+            batch_max: self.batch_max,
             age_max: self.age_max,
             on_applied: Arc::clone(&self.on_applied),
             is_stuck: Arc::clone(&self.is_stuck),

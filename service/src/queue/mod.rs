@@ -30,6 +30,8 @@ pub struct QueueSettings {
     pub group: String,
     /// Transactions of this node between half message and commit, at most.
     pub transactions_in_flight: usize,
+    /// Orders of one transaction of MySQL at most.
+    pub batch_max: usize,
     /// Messages that come so long after their purchase are not applied.
     pub age_max: Duration,
 }

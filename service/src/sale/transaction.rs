@@ -12,7 +12,7 @@ use super::settler::Settler;
 use super::sku::{Gate, Sku};
 use crate::operations::metrics::Metrics;
 use crate::parts::parts;
-use crate::queue::{Decision, LocalTransaction};
+use crate::queue::{Decision, LocalTransaction, QueuePath};
 use crate::stock::{Settled, Stock};
 use crate::store::{OrderState, Store, reason};
 
@@ -106,10 +106,13 @@ impl ReserveTransaction {
             Reserved::Closed => drop(self.stock.pause(sku)),
             _ => {}
         }
-        if matches!(
-            outcome,
-            Reserved::Granted { .. } | Reserved::Unknown | Reserved::Duplicate
-        ) {
+        let is_accepted = match outcome {
+            Reserved::Granted { .. } | Reserved::Duplicate => true,
+            // Check-back decides it, whoever lives; without messages the settler does, and says so then.
+            Reserved::Unknown => sku.rules().queue == QueuePath::RocketMq,
+            _ => false,
+        };
+        if is_accepted {
             OrderId::parse(id)
                 .into_iter()
                 .for_each(|id| sku.accept(&order.user, id));

@@ -29,7 +29,12 @@ struct Waiting(Mutex<HashMap<String, Vec<oneshot::Sender<AppliedOutcome>>>>);
 impl Writer {
     /// Starts to write. `on_applied` hears of each batch after its commit. Ends after the batch in hand when `stopped`
     /// says so: what is not written then is in the ledger.
-    pub fn start<F>(store: Store, on_applied: F, stopped: watch::Receiver<bool>) -> Self
+    pub fn start<F>(
+        store: Store,
+        batch_max: usize,
+        on_applied: F,
+        stopped: watch::Receiver<bool>,
+    ) -> Self
     where
         F: Fn(&[Applied]) + Send + Sync + 'static,
     {
@@ -40,6 +45,7 @@ impl Writer {
         let applier = Applier {
             store,
             entry: Entry::Written,
+            batch_max,
             age_max: Duration::MAX, // Nobody has been told yet.
             on_applied: Arc::new(move |applied: &[Applied]| {
                 on_applied(applied);

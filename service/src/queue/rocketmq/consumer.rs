@@ -78,6 +78,7 @@ impl Consumer {
         let applier = Applier {
             store,
             entry: Entry::Delivered,
+            batch_max: settings.batch_max,
             age_max: settings.age_max,
             on_applied: Arc::new(on_applied),
             is_stuck: Arc::default(),
