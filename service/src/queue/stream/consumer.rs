@@ -19,7 +19,7 @@ use crate::stock::stream::{StreamMessage, Take};
 use crate::store::{Applied, check_storable};
 
 /// Pause after a look that found nothing.
-const POLL: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(50);
 /// Messages that were taken so long ago are taken over; longer than a batch takes in good times.
 const IDLE: Duration = Duration::from_secs(5);
 /// Time between two looks for those.
