@@ -71,7 +71,7 @@ pub struct Settings {
     /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
     #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
     pub backlog_max: u64,
-    /// Orders at once on their way between a buyer and the queue; on the RocketMQ path transactions in flight.
+    /// RocketMQ transactions in flight at once; the other ways have only the waiting room.
     #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]
     pub transactions_in_flight: NonZeroUsize,
     /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.

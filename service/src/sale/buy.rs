@@ -14,7 +14,7 @@ use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
 use crate::parts::parts;
-use crate::queue::{Queues, Submitted};
+use crate::queue::{QueuePath, Queues, Submitted};
 use crate::stock::Stock;
 
 /// What a buyer asks for.
@@ -147,19 +147,25 @@ impl Shop {
         })
     }
 
-    /// Waits for a counter and submits, unless memory knows better by then.
+    /// Submits, where there are half messages only when a counter is free and memory does not know better by then.
     async fn serve(&self, admitted: &Admitted, order_id: OrderId, order: OrderMessage) -> Answer {
         let (sku, purchaser) = (&admitted.sku, order.user.clone());
-        let served = self.room.at_counter(async {
+        let path = sku.rules().queue;
+        let serve = async {
             if sku.gate() != Gate::Open {
                 return Err(at_gate(sku.gate()));
             }
             match refusal(sku, &order.user, order.quantity) {
                 Some(reason) => Err(reason),
-                None => Ok(self.queues.of(sku).queue.submit(order).await),
+                None => Ok(self.queues.at(path).queue.submit(order).await),
             }
-        });
-        match served.await {
+        };
+        // The other ways cost nothing until Redis has granted.
+        let served = match path {
+            QueuePath::RocketMq => self.room.at_counter(serve).await,
+            QueuePath::Outbox | QueuePath::Stream => serve.await,
+        };
+        match served {
             Ok(submitted) => answer(order_id, submitted),
             Err(reason) => {
                 let same = sku.accepted(&purchaser, || order_id);
