@@ -285,6 +285,8 @@ mod tests {
             .refused(3, "sold_out")
             .with(|e| e.load.aborted = Some("Ctrl-C".into()));
         let clicks = (0..9).fold(Tiny::sale(3).bought(1), |tiny, _| tiny.accepted(1));
+        let clicks_at_two = Tiny::sale(2).bought(1).accepted(1);
+        let clicks_at_two = sell_out(clicks_at_two).with(|e| e.plan.sale.limit_per_user = 2);
         assert_verdicts(
             CheckId::L4,
             vec![
@@ -303,6 +305,11 @@ mod tests {
                 ("cut short by Ctrl-C", cut_short, Inconclusive),
                 ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
                 ("clicks of one purchase", sell_out(clicks), Inconclusive),
+                (
+                    "clicks of one purchase by a buyer who might have two",
+                    clicks_at_two,
+                    Inconclusive,
+                ),
                 (
                     "nothing sold",
                     Tiny::sale(3).refused(1, "sold_out"),

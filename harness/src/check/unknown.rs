@@ -130,10 +130,14 @@ mod tests {
                 ("somebody else's hold", held(both(), "u9"), Pass),
             ],
         );
-        let detail = both().check(CheckId::L2).detail;
+        let counted = |tiny: Tiny| tiny.check(CheckId::L2).detail;
         assert_eq!(
-            detail,
+            counted(both()),
             "2 attempts with an unknown outcome, purchases of them that were applied: 1."
+        );
+        assert_eq!(
+            counted(Tiny::sale(3).bought(1).unknown(2).unknown(2)),
+            "2 attempts with an unknown outcome, purchases of them that were applied: 0."
         );
     }
 
