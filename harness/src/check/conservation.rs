@@ -96,6 +96,11 @@ mod tests {
             vec![
                 ("agree", broken(|_| ()), Pass),
                 (
+                    "in the last moment allowed",
+                    broken(|e| e.stores.converged_ms = Some(1_000)),
+                    Pass,
+                ),
+                (
                     "no stock key is no stock",
                     sold_out.with(|e| e.stores.end.cache[0].available = None),
                     Pass,

@@ -117,6 +117,14 @@ mod tests {
     }
 
     #[test]
+    fn counts_units_of_orders_and_of_what_buyers_were_told() {
+        let sold = paid(Tiny::sale(9), 1).but_order(|row| row.quantity = 2);
+        let told = sold.accepted(2).but(|one| one.quantity = 3).pay(2);
+        let detail = told.check(CheckId::S3).detail;
+        assert_eq!(detail, "5 units paid.");
+    }
+
+    #[test]
     fn without_payments_or_stores_nothing_is_known() {
         let one = || paid(Tiny::sale(1), 1);
         assert_verdicts(

@@ -168,6 +168,8 @@ mod tests {
             CheckId::G1,
             vec![
                 ("what is asked anyway", sold_out_sale(190), Pass),
+                ("one call in ten, as allowed", sold_out_sale(200), Pass),
+                ("one more", sold_out_sale(201), Fail),
                 ("one call a refusal", sold_out_sale(2_000), Fail),
                 ("one call in nine", sold_out_sale(230), Fail),
                 ("never sold out long enough", reopened, Inconclusive),

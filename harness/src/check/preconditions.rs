@@ -358,11 +358,12 @@ mod tests {
     fn warns_of_a_fault_that_met_no_stock() {
         let injected_with = |left: i64| {
             let tiny = with_fault(|_| ()).with(|e| {
-                let samples = [(4_900, left), (5_400, 9)].map(|(at_ms, units)| Sample {
-                    at_ms,
-                    cache_available: Some(units),
-                    ..Sample::default()
-                });
+                let samples =
+                    [(4_900, 8), (5_000, left), (5_400, 9)].map(|(at_ms, units)| Sample {
+                        at_ms,
+                        cache_available: Some(units),
+                        ..Sample::default()
+                    });
                 e.samples.extend(samples);
             });
             tiny.check(CheckId::P1).detail.to_lowercase()

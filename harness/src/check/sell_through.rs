@@ -325,4 +325,18 @@ mod tests {
             ],
         );
     }
+
+    #[test]
+    fn counts_what_was_sold_out_and_what_is_left() {
+        let tiny = Tiny::sale(1).sku(4).sku(3).bought(1);
+        let one_of_s1 = tiny
+            .bought(2)
+            .but(|one| one.sku = 1)
+            .but_order(|row| row.sku = "s1".to_owned());
+        let detail = one_of_s1.last_call(7, LastCallEnd::NobodyServed);
+        assert_eq!(
+            detail.check(CheckId::L4).detail,
+            "1 of 3 SKUs sold out; 6 units unsold; 7 units were left for the last call."
+        );
+    }
 }

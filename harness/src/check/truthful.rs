@@ -100,7 +100,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Paid};
-    use crate::history::operation::Outcome::Refused;
+    use crate::history::operation::Outcome::{Refused, Unknown};
 
     #[test]
     fn sold_out_when_all_may_be_taken_passes() {
@@ -221,6 +221,14 @@ mod tests {
                 (
                     "refused once, then paid",
                     no(bought().pay(1)).pay(1).order(1, Paid),
+                    Pass,
+                ),
+                (
+                    "refused once, then nobody knows",
+                    no(bought().pay(1))
+                        .pay(1)
+                        .but(|one| one.outcome = Unknown)
+                        .order(1, Paid),
                     Pass,
                 ),
                 (
