@@ -254,7 +254,18 @@ mod tests {
             ],
         );
         let lost = served().with(|e| e.last_call.as_mut().unwrap().load.sent = 2);
-        assert_verdicts(CheckId::P1, vec![("records lost", lost, Inconclusive)]);
+        let lost_of_load = served().with(|e| e.load.sent = 3);
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("records lost", lost, Inconclusive),
+                (
+                    "buys of the last call do not stand for those of the load",
+                    lost_of_load,
+                    Inconclusive,
+                ),
+            ],
+        );
         let tally = served().judge(&[CheckId::L4]).tally;
         assert_eq!((tally.sold_units, tally.last_call_units), (2, 1));
     }

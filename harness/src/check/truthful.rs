@@ -105,6 +105,13 @@ mod tests {
     #[test]
     fn sold_out_when_all_may_be_taken_passes() {
         let asked_early = |tiny: Tiny| tiny.refused(9, "sold_out").but(|one| one.sent_ns = 500_000);
+        // The only unit is taken by two clicks, sent at these times; somebody is sent away at 11 ms.
+        let clicked_again = |first_ms: u64, second_ms: u64| {
+            let sent_at = |tiny: Tiny, ms: u64| tiny.but(|one| one.sent_ns = ms * 1_000_000);
+            let first = sent_at(Tiny::sale(1).accepted(1), first_ms).refused(2, "sold_out");
+            let second = sent_at(first.accepted(1), second_ms);
+            second.order(1, Created)
+        };
         assert_verdicts(
             CheckId::S8,
             vec![
@@ -158,6 +165,16 @@ mod tests {
                     asked_early(Tiny::sale(1).bought(1)),
                     Pass,
                 ),
+                (
+                    "taken by the first of two clicks",
+                    clicked_again(1, 20),
+                    Pass,
+                ),
+                (
+                    "taken by a click whose answer came last",
+                    clicked_again(20, 1),
+                    Pass,
+                ),
             ],
         );
     }
@@ -175,6 +192,14 @@ mod tests {
                 (
                     "one left",
                     Tiny::sale(2).bought(1).refused(2, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "the last one was asked for in the moment of the answer",
+                    Tiny::sale(1)
+                        .refused(2, "sold_out")
+                        .bought(1)
+                        .but(|one| one.sent_ns = 1_000_000),
                     Fail,
                 ),
                 (
@@ -269,5 +294,13 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn counts_the_skus_that_were_called_sold_out() {
+        let tiny = Tiny::sale(1).sku(1).sku(1).bought(1);
+        let claimed = tiny.refused(2, "sold_out").refused(3, "sold_out");
+        let detail = claimed.check(CheckId::S8).detail;
+        assert_eq!(detail, "1 of 3 SKUs were called sold out.");
     }
 }
