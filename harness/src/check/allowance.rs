@@ -68,6 +68,7 @@ fn witness(case: &Case<'_>, loss: &Loss) -> Witness {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::losses::{Layer, SLACK_MS};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
@@ -407,6 +408,32 @@ mod tests {
                     Inconclusive,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn the_worst_is_the_layer_that_lost_most_beyond_what_it_may() {
+        let raise = CacheStockRaise {
+            sku: one(),
+            units: one(),
+        };
+        let promises = (2..=4).fold(Tiny::sale(9).bought(1), |tiny, key| {
+            tiny.accepted(key).rejected(key, "stock_exhausted")
+        });
+        let lost = (5..=7).fold(promises, Tiny::accepted);
+        let raised = broken(lost, Fault::CacheStockRaise(raise), 30_000, None);
+        let result = raised.check(CheckId::L6);
+        assert!(
+            result.detail.contains("cache lost 3, at most 1"),
+            "{}",
+            result.detail
+        );
+        let places = result.witnesses.iter().map(|one| one.place);
+        assert_eq!(places.collect::<Vec<_>>(), [Place::First, Place::Worst]);
+        let events = result.witnesses[1].witness.events.join("\n");
+        assert!(
+            events.contains("the queue lost 3 like it; 0 allowed"),
+            "{events}"
         );
     }
 }

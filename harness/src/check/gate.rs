@@ -134,8 +134,8 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts};
     use super::*;
 
-    /// Nothing is left from the second sample on, 2,000 buyers are refused in the 20 s after it, and Redis is asked this
-    /// often.
+    /// Nothing is left from the second sample on, 2,000 buyers are refused in the 20 s from it to the end of the load, and
+    /// Redis is asked this often; afterwards it is asked much more.
     fn sold_out_sale(redis_calls: u64) -> Tiny {
         let mut tiny = Tiny::sale(1).bought(1);
         for key in 0..2_100 {
@@ -153,9 +153,11 @@ mod tests {
             sample(500, 0, 50),
             sample(10_000, 0, 50 + redis_calls / 2),
             sample(20_500, 0, 50 + redis_calls),
+            sample(20_501, 0, 9_000),
         ];
         tiny.with(|e| {
             e.load.sent = 2_101;
+            e.load.duration_ms = 20_500;
             e.plan.expect.store_calls_per_refusal_max = 0.1;
             e.samples = samples;
         })

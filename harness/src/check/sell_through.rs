@@ -174,6 +174,12 @@ mod tests {
         tiny.accepted(key).cancel(key).order(key, Cancelled)
     }
 
+    /// A unit comes back at 21 ms, may be on sale again 1 ms later, and the last buyer asks at this moment.
+    fn last_asked_at(ns: u64) -> Tiny {
+        let returned = cancelled(Tiny::sale(2).bought(1), 2);
+        sell_out(returned.refused(3, "sold_out").but(|one| one.sent_ns = ns))
+    }
+
     #[test]
     fn sold_or_for_sale_passes() {
         assert_verdicts(
@@ -187,6 +193,11 @@ mod tests {
                 (
                     "units left, none expected sold",
                     Tiny::sale(3).bought(1),
+                    Pass,
+                ),
+                (
+                    "came back a moment too late for the last buyer",
+                    last_asked_at(22_000_000),
                     Pass,
                 ),
                 (
@@ -207,6 +218,15 @@ mod tests {
         let early = cancelled(Tiny::sale(2).bought(1), 2)
             .refused(3, "sold_out")
             .refused(4, "sold_out");
+        let other_sku = Tiny::sale(2)
+            .sku(1)
+            .bought(1)
+            .refused(2, "sold_out")
+            .refused(3, "sold_out");
+        let other_sku = other_sku.accepted(4).but(|one| one.sku = 1).cancel(4);
+        let other_sku = other_sku
+            .order(4, Cancelled)
+            .but_order(|row| row.sku = "s1".to_owned());
         let stranded = Tiny::sale(3)
             .bought(1)
             .with(|e| e.stores.end.cache[0].available = Some(1));
@@ -220,6 +240,12 @@ mod tests {
                 (
                     "came back in time, and was not sold again",
                     sell_out(early),
+                    Fail,
+                ),
+                ("one of another SKU came back", sell_out(other_sku), Fail),
+                (
+                    "came back just in time to be sold again",
+                    last_asked_at(22_000_001),
                     Fail,
                 ),
                 ("stranded", stranded, Fail),
