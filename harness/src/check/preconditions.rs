@@ -231,6 +231,11 @@ mod tests {
 
     #[test]
     fn an_invalid_history_is_inconclusive() {
+        // Else the record would be missing, too.
+        let of_no_sku = || {
+            let tiny = Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 9);
+            tiny.with(|e| e.load.sent = 1)
+        };
         assert_verdicts(
             CheckId::P1,
             vec![
@@ -246,13 +251,11 @@ mod tests {
                     Inconclusive,
                 ),
                 ("history short", valid(|e| e.load.sent = 2), Inconclusive),
-                (
-                    "record of no SKU",
-                    Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 9),
-                    Inconclusive,
-                ),
+                ("record of no SKU", of_no_sku(), Inconclusive),
             ],
         );
+        let detail = of_no_sku().check(CheckId::P1).detail;
+        assert!(detail.contains("1 records name a SKU"), "{detail}");
     }
 
     #[test]

@@ -318,6 +318,8 @@ mod tests {
         let one_buyer = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
             tiny.refused(key, "limit_reached").but(|one| one.user = 1)
         });
+        let second_wish = Tiny::sale(2).bought(1).refused(10, "limit_reached");
+        let second_wish = second_wish.but(|one| one.user = 1);
         let cut_short = sell_out(Tiny::sale(2).bought(1).refused(2, "sold_out"))
             .refused(3, "sold_out")
             .with(|e| e.load.aborted = Some("Ctrl-C".into()));
@@ -341,6 +343,11 @@ mod tests {
                 ),
                 ("cut short by Ctrl-C", cut_short, Inconclusive),
                 ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
+                (
+                    "one buyer at the limit, who wanted the last one",
+                    sell_out(second_wish),
+                    Inconclusive,
+                ),
                 ("clicks of one purchase", sell_out(clicks), Inconclusive),
                 (
                     "clicks of one purchase by a buyer who might have two",
