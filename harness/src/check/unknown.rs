@@ -128,6 +128,11 @@ mod tests {
                     Pass,
                 ),
                 ("somebody else's hold", held(both(), "u9"), Pass),
+                (
+                    "a hold of the buyer's other purchase",
+                    Tiny::sale(3).bought(1).unknown(2).but(|one| one.user = 1),
+                    Pass,
+                ),
             ],
         );
         let counted = |tiny: Tiny| tiny.check(CheckId::L2).detail;
@@ -139,11 +144,19 @@ mod tests {
             counted(Tiny::sale(3).bought(1).unknown(2).unknown(2)),
             "2 attempts with an unknown outcome, purchases of them that were applied: 0."
         );
+        assert_eq!(
+            counted(Tiny::sale(3).unknown(1).bought(1)),
+            "1 attempts with an unknown outcome, purchases of them that were applied: 0."
+        );
     }
 
     #[test]
     fn half_applied_fails() {
         let half = || held(Tiny::sale(3).bought(1).unknown(2), &user_id(2));
+        let of_other_sku = Tiny::sale(3).sku(3).bought(1).unknown(2);
+        let of_other_sku = of_other_sku.but(|one| one.sku = 1).with(|e| {
+            e.stores.end.cache[1].held.insert(user_id(2), 1);
+        });
         let of_rejected = Tiny::sale(3)
             .bought(1)
             .unknown(2)
@@ -152,6 +165,7 @@ mod tests {
             CheckId::L2,
             vec![
                 ("held in the cache, no order", half(), Fail),
+                ("of another SKU", of_other_sku, Fail),
                 (
                     "held in the cache, another click refused",
                     held(
