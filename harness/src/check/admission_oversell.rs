@@ -356,4 +356,18 @@ mod tests {
             "{witness:#?}"
         );
     }
+
+    #[test]
+    fn the_witness_shows_the_first_broken_promise_if_there_is_one() {
+        let broken_promise = |tiny: Tiny| {
+            let witness = tiny.check(CheckId::S2).witnesses.remove(0).witness;
+            let title = "the first promise that could not be kept:";
+            let mut after = witness.events.into_iter().skip_while(|one| one != title);
+            after.nth(1).map(|one| one.contains("order o2"))
+        };
+        let broken = Tiny::sale(1).bought(1).accepted(2);
+        let broken = broken.rejected(2, "stock_exhausted").bought(3);
+        assert_eq!(broken_promise(broken), Some(true));
+        assert_eq!(broken_promise(Tiny::sale(1).bought(1).bought(2)), None);
+    }
 }

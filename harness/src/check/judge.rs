@@ -310,7 +310,9 @@ mod tests {
     fn stores_that_were_never_read_decide_nothing() {
         let tiny = Tiny::sale(1).bought(1).accepted(2).unknown(3);
         let unread = tiny.with(|e| e.stores = FinalState::default());
-        for result in of_the_sale(unread.judge(&all())) {
+        let judgement = unread.judge(&all());
+        assert_eq!((judgement.tally.accepted, judgement.tally.lost), (2, 0));
+        for result in of_the_sale(judgement) {
             assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
         }
     }
