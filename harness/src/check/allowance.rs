@@ -71,7 +71,7 @@ mod tests {
     use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::losses::{Layer, SLACK_MS};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{SEED, Tiny, assert_verdicts, unread};
     use super::*;
     use crate::drill::range::Count;
     use crate::faults::{
@@ -80,6 +80,7 @@ mod tests {
         ServerName, ServerPause,
     };
     use crate::history::final_state::OrderState::Created;
+    use crate::load::population::request_id;
 
     fn broken(tiny: Tiny, fault: Fault, at_ms: u64, healed_at_ms: Option<u64>) -> Tiny {
         tiny.with(|e| {
@@ -428,8 +429,13 @@ mod tests {
             "{}",
             result.detail
         );
-        let places = result.witnesses.iter().map(|one| one.place);
-        assert_eq!(places.collect::<Vec<_>>(), [Place::First, Place::Worst]);
+        let subject = |key| format!("request {}", request_id(SEED, key));
+        let witnesses = result.witnesses.iter();
+        let kept = witnesses.map(|one| (one.place, one.witness.subject.clone()));
+        assert_eq!(
+            kept.collect::<Vec<_>>(),
+            [(Place::First, subject(2)), (Place::Worst, subject(5))]
+        );
         let events = result.witnesses[1].witness.events.join("\n");
         assert!(
             events.contains("the queue lost 3 like it; 0 allowed"),

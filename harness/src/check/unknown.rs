@@ -148,6 +148,11 @@ mod tests {
             counted(Tiny::sale(3).unknown(1).bought(1)),
             "1 attempts with an unknown outcome, purchases of them that were applied: 0."
         );
+        let refused_and_stored = Tiny::sale(3).bought(1).refused(2, "sold_out");
+        assert_eq!(
+            counted(refused_and_stored.order(2, Created)),
+            "0 attempts with an unknown outcome, purchases of them that were applied: 0."
+        );
     }
 
     #[test]
