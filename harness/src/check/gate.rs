@@ -166,6 +166,15 @@ mod tests {
     #[test]
     fn refusals_from_memory_pass_and_others_fail() {
         let reopened = sold_out_sale(20).with(|e| e.samples[2].cache_available = Some(1));
+        let mut served = sold_out_sale(200);
+        served.operations[60].outcome = Outcome::Accepted;
+        // A hundred buyers a second are refused from 0.5 s on.
+        let refused_until = |ms: u64| {
+            sold_out_sale(90).with(|e| {
+                e.load.duration_ms = ms;
+                e.samples[3].at_ms = ms as i64;
+            })
+        };
         assert_verdicts(
             CheckId::G1,
             vec![
@@ -175,6 +184,9 @@ mod tests {
                 ("one call a refusal", sold_out_sale(2_000), Fail),
                 ("one call in nine", sold_out_sale(230), Fail),
                 ("never sold out long enough", reopened, Inconclusive),
+                ("one of the buyers was served", served, Fail),
+                ("just enough were refused", refused_until(10_500), Pass),
+                ("one too few", refused_until(10_490), Inconclusive),
                 (
                     "calls not counted",
                     sold_out_sale(190)

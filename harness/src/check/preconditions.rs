@@ -233,7 +233,7 @@ mod tests {
     fn an_invalid_history_is_inconclusive() {
         // Else the record would be missing, too.
         let of_no_sku = || {
-            let tiny = Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 9);
+            let tiny = Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 1);
             tiny.with(|e| e.load.sent = 1)
         };
         assert_verdicts(

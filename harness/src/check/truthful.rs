@@ -181,6 +181,13 @@ mod tests {
 
     #[test]
     fn sold_out_with_units_left_fails() {
+        // Buyers of journeys have a history of their own, which is read after that of the load.
+        let told_later = Tiny::sale(1).bought(1).but(|one| one.sent_ns = 500_000);
+        let told_later = told_later.refused(2, "sold_out");
+        let told_later = told_later.refused(3, "sold_out").but(|one| {
+            one.sent_ns = 0;
+            one.completed_ns = 400_000;
+        });
         assert_verdicts(
             CheckId::S8,
             vec![
@@ -202,6 +209,7 @@ mod tests {
                         .but(|one| one.sent_ns = 1_000_000),
                     Fail,
                 ),
+                ("before it was taken, told afterwards", told_later, Fail),
                 (
                     "clicks of one purchase take one unit",
                     Tiny::sale(2)
