@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn a_doubt_tells_how_many_were_wanted() {
-        let few = sell_out(Tiny::sale(3).bought(1)).check(CheckId::L4);
-        assert!(few.detail.contains("s0: 1 of 3"), "{}", few.detail);
+        let few = sell_out(Tiny::sale(3).bought(1).bought(2)).check(CheckId::L4);
+        assert!(few.detail.contains("s0: 2 of 3"), "{}", few.detail);
     }
 
     #[test]
