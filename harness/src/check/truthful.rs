@@ -105,13 +105,6 @@ mod tests {
     #[test]
     fn sold_out_when_all_may_be_taken_passes() {
         let asked_early = |tiny: Tiny| tiny.refused(9, "sold_out").but(|one| one.sent_ns = 500_000);
-        // The only unit is taken by two clicks, sent at these times; somebody is sent away at 11 ms.
-        let clicked_again = |first_ms: u64, second_ms: u64| {
-            let sent_at = |tiny: Tiny, ms: u64| tiny.but(|one| one.sent_ns = ms * 1_000_000);
-            let first = sent_at(Tiny::sale(1).accepted(1), first_ms).refused(2, "sold_out");
-            let second = sent_at(first.accepted(1), second_ms);
-            second.order(1, Created)
-        };
         assert_verdicts(
             CheckId::S8,
             vec![
@@ -165,16 +158,26 @@ mod tests {
                     asked_early(Tiny::sale(1).bought(1)),
                     Pass,
                 ),
-                (
-                    "taken by the first of two clicks",
-                    clicked_again(1, 20),
-                    Pass,
-                ),
-                (
-                    "taken by a click whose answer came last",
-                    clicked_again(20, 1),
-                    Pass,
-                ),
+            ],
+        );
+    }
+
+    /// The only unit is taken by two clicks, sent at these times; somebody is sent away at 11 ms.
+    fn clicked_again(first_ms: u64, second_ms: u64) -> Tiny {
+        let sent_at = |tiny: Tiny, ms: u64| tiny.but(|one| one.sent_ns = ms * 1_000_000);
+        let first = sent_at(Tiny::sale(1).accepted(1), first_ms).refused(2, "sold_out");
+        let second = sent_at(first.accepted(1), second_ms);
+        second.order(1, Created)
+    }
+
+    #[test]
+    fn a_unit_may_be_taken_from_the_earliest_of_its_clicks_on() {
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                ("the first of two", clicked_again(1, 20), Pass),
+                ("one whose answer came last", clicked_again(20, 1), Pass),
+                ("both came later", clicked_again(20, 30), Fail),
             ],
         );
     }
