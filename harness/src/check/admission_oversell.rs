@@ -192,6 +192,13 @@ mod tests {
                     Pass,
                 ),
                 (
+                    "unknown, held by the cache and not applied",
+                    Tiny::sale(1).bought(1).unknown(2).with(|e| {
+                        e.stores.end.cache[0].held.insert(user_id(2), 1);
+                    }),
+                    Pass,
+                ),
+                (
                     "unknown and accepted is one",
                     Tiny::sale(1).unknown(1).bought(1),
                     Pass,

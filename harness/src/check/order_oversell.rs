@@ -208,6 +208,16 @@ mod tests {
                     Pass,
                 ),
                 (
+                    "nothing left during the sale",
+                    Tiny::sale(1).bought(1).with(|e| {
+                        e.samples.push(Sample {
+                            store_available_min: Some(0),
+                            ..Sample::default()
+                        });
+                    }),
+                    Pass,
+                ),
+                (
                     "every SKU has its own stock",
                     Tiny::sale(1).sku(5).bought(1),
                     Pass,

@@ -172,6 +172,11 @@ mod tests {
                     Fail,
                 ),
                 (
+                    "paid, then created again, paid at rest",
+                    bought().pay(1).told(1, Created).order(1, Paid),
+                    Fail,
+                ),
+                (
                     "told cancelled, created at rest",
                     bought().told(1, Cancelled).order(1, Created),
                     Fail,
