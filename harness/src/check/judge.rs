@@ -241,8 +241,8 @@ mod tests {
 
     #[test]
     fn fail_outranks_inconclusive_outranks_pass() {
-        let fine = Tiny::sale(1).bought(1);
-        assert_eq!(fine.judge(&[CheckId::S1]).verdict, Verdict::Pass);
+        let fine = Tiny::sale(1).bought(1).judge(&[CheckId::S1]);
+        assert_eq!((fine.verdict, fine.failed()), (Verdict::Pass, Vec::new()));
         let doubtful = Tiny::sale(1).bought(1).with(|e| e.load.sent_share = 0.5);
         assert_eq!(
             doubtful.judge(&[CheckId::S1]).verdict,
@@ -254,6 +254,7 @@ mod tests {
             .with(|e| e.load.sent_share = 0.5);
         let judgement = both.judge(&[CheckId::S1]);
         assert_eq!(judgement.verdict, Verdict::Fail);
+        assert_eq!(judgement.failed(), [CheckId::S1]);
         assert!(judgement.reasons[0].starts_with("S1: 1 × SKU sold beyond its stock"));
         assert!(judgement.reasons[1].starts_with("P1: Only 50 %"));
     }
