@@ -125,8 +125,8 @@ mod tests {
                 row.quantity = units;
             })
         };
-        let sold = paid(Tiny::sale(5).sku(1).sku(1), 1, "s0", 6);
-        let sold = paid(paid(sold, 2, "s1", 3), 3, "s2", 2);
+        let sold = paid(Tiny::sale(5).sku(2).sku(1), 1, "s0", 6);
+        let sold = paid(paid(sold, 2, "s1", 4), 3, "s2", 3);
         let witnesses = sold.check(CheckId::S3).witnesses;
         let subjects = witnesses.iter().map(|one| one.witness.subject.as_str());
         assert_eq!(subjects.collect::<Vec<_>>(), ["s0", "s1", "s2"]);
