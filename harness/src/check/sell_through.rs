@@ -284,6 +284,7 @@ mod tests {
         assert_verdicts(
             CheckId::P1,
             vec![
+                ("none lost", served(), Pass),
                 ("records lost", lost, Inconclusive),
                 (
                     "buys of the last call do not stand for those of the load",
