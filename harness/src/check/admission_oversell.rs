@@ -145,6 +145,7 @@ fn beyond(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>) -> Witness {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
@@ -188,6 +189,13 @@ mod tests {
                 (
                     "unknown, not applied",
                     Tiny::sale(1).bought(1).unknown(2),
+                    Pass,
+                ),
+                (
+                    "unknown, held by the cache and not applied",
+                    Tiny::sale(1).bought(1).unknown(2).with(|e| {
+                        e.stores.end.cache[0].held.insert(user_id(2), 1);
+                    }),
                     Pass,
                 ),
                 (
@@ -269,6 +277,12 @@ mod tests {
         let detail = sold.check(CheckId::S2).detail.to_lowercase();
         assert!(detail.contains("3 units promised"), "{detail}");
         assert!(detail.contains("1 of the purchases rejected"), "{detail}");
+        let waiting = Tiny::sale(9)
+            .bought(1)
+            .accepted(2)
+            .with(|e| e.stores.end.queue_backlog = Some(1));
+        let detail = waiting.check(CheckId::S2).detail;
+        assert!(detail.contains("2 units promised"), "{detail}");
     }
 
     #[test]
@@ -288,6 +302,14 @@ mod tests {
                     Inconclusive,
                 ),
                 (
+                    "still queued, and fits whatever becomes of it",
+                    Tiny::sale(2)
+                        .bought(1)
+                        .accepted(2)
+                        .with(|e| e.stores.end.queue_backlog = Some(1)),
+                    Pass,
+                ),
+                (
                     "nothing accepted",
                     Tiny::sale(1).refused(1, "sold_out"),
                     Inconclusive,
@@ -302,6 +324,26 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn the_worst_is_the_sku_that_was_promised_beyond_its_stock_by_most_units() {
+        let promised = |tiny: Tiny, key, sku: u32, units| {
+            let tiny = tiny.accepted(key).but(|one| {
+                one.sku = sku;
+                one.quantity = units;
+            });
+            tiny.order(key, Created).but_order(|row| {
+                row.sku = format!("s{sku}");
+                row.quantity = units;
+            })
+        };
+        let sold = promised(Tiny::sale(5).sku(1).sku(1), 1, 0, 6);
+        let sold = promised(promised(sold, 2, 1, 3), 3, 2, 2);
+        let witnesses = sold.check(CheckId::S2).witnesses;
+        let subjects = witnesses.iter().map(|one| one.witness.subject.as_str());
+        assert_eq!(subjects.collect::<Vec<_>>(), ["SKU s0", "SKU s1", "SKU s2"]);
+        assert_eq!(witnesses[1].place, Place::Worst);
     }
 
     #[test]
@@ -320,5 +362,19 @@ mod tests {
             witness.events[3].contains("rejected (stock_exhausted)"),
             "{witness:#?}"
         );
+    }
+
+    #[test]
+    fn the_witness_shows_the_first_broken_promise_if_there_is_one() {
+        let broken_promise = |tiny: Tiny| {
+            let witness = tiny.check(CheckId::S2).witnesses.remove(0).witness;
+            let title = "the first promise that could not be kept:";
+            let mut after = witness.events.into_iter().skip_while(|one| one != title);
+            after.nth(1).map(|one| one.contains("order o2"))
+        };
+        let broken = Tiny::sale(1).bought(1).accepted(2);
+        let broken = broken.rejected(2, "stock_exhausted").bought(3);
+        assert_eq!(broken_promise(broken), Some(true));
+        assert_eq!(broken_promise(Tiny::sale(1).bought(1).bought(2)), None);
     }
 }

@@ -68,15 +68,19 @@ fn witness(case: &Case<'_>, loss: &Loss) -> Witness {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::losses::SLACK_MS;
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::losses::{Layer, SLACK_MS};
+    use super::super::tiny_history::{SEED, Tiny, assert_verdicts, unread};
     use super::*;
     use crate::drill::range::Count;
     use crate::faults::{
-        CacheStockRaise, Fault, FaultEvent, MysqlCommitKill, PlannedFault, RedisFailover,
+        BrokerKill, CacheStockRaise, Fault, FaultEvent, LinkDown, Links, LostKey, MysqlCommitKill,
+        PlannedFault, RedisFailover, RedisKeyLoss, RedisPartition, RedisPrimaryKill, ServerKill,
+        ServerName, ServerPause,
     };
     use crate::history::final_state::OrderState::Created;
+    use crate::load::population::request_id;
 
     fn broken(tiny: Tiny, fault: Fault, at_ms: u64, healed_at_ms: Option<u64>) -> Tiny {
         tiny.with(|e| {
@@ -96,21 +100,54 @@ mod tests {
         })
     }
 
+    fn one() -> Count {
+        Count::new(1).unwrap()
+    }
+
     fn failover(tiny: Tiny, at_ms: u64) -> Tiny {
-        let sku = Count::new(1).unwrap();
-        let fault = Fault::RedisFailover(RedisFailover { sku });
+        let fault = Fault::RedisFailover(RedisFailover { sku: one() });
         broken(tiny, fault, at_ms, Some(at_ms + 500))
     }
 
-    /// An order that was stored is gone after a kill of MySQL; `lazy` flushes its log once a second.
-    fn stored_and_gone(lazy: Option<&str>) -> Tiny {
+    fn killed(server: &str) -> Fault {
+        let server = ServerName::new(server.to_owned()).unwrap();
+        Fault::ServerKill(ServerKill { server, sku: one() })
+    }
+
+    fn paused(server: &str) -> Fault {
+        let server = ServerName::new(server.to_owned()).unwrap();
+        Fault::ServerPause(ServerPause { server, sku: one() })
+    }
+
+    fn down(link: &str) -> Fault {
+        let links = Links::new(vec![link.to_owned()]).unwrap();
+        Fault::LinkDown(LinkDown { links })
+    }
+
+    /// The last click is answered so many milliseconds after the first arrival.
+    fn answered_at(tiny: Tiny, ms: u64) -> Tiny {
+        tiny.but(|one| {
+            one.sent_ns = ms * 1_000_000;
+            one.completed_ns = one.sent_ns;
+        })
+    }
+
+    /// An order that was stored is gone after this; `lazy` flushes its log once a second.
+    fn gone_after(fault: Fault, lazy: Option<&str>) -> Tiny {
         let tiny = Tiny::sale(3).bought(1).accepted(2).told(2, Created);
-        let killed = Fault::MysqlCommitKill(MysqlCommitKill {});
-        broken(tiny, killed, 0, Some(100)).with(|e| {
+        broken(tiny, fault, 0, Some(100)).with(|e| {
             let name = |server| format!("{server} innodb_flush_log_at_trx_commit");
             e.guarantees
                 .extend(lazy.map(|server| (name(server), "0".to_owned())));
         })
+    }
+
+    fn commit_killed() -> Fault {
+        Fault::MysqlCommitKill(MysqlCommitKill {})
+    }
+
+    fn stored_and_gone(lazy: Option<&str>) -> Tiny {
+        gone_after(commit_killed(), lazy)
     }
 
     fn promise_broken() -> Tiny {
@@ -123,8 +160,8 @@ mod tests {
     #[test]
     fn what_may_be_lost_passes() {
         let raise = Fault::CacheStockRaise(CacheStockRaise {
-            sku: Count::new(1).unwrap(),
-            units: Count::new(1).unwrap(),
+            sku: one(),
+            units: one(),
         });
         assert_verdicts(
             CheckId::L6,
@@ -153,11 +190,7 @@ mod tests {
     #[test]
     fn a_promise_is_at_risk_from_a_little_before_the_fault_to_a_little_after_its_heal() {
         let accepted_at = |ms: u64| {
-            let tiny = Tiny::sale(3).bought(1).accepted(2);
-            let late = tiny.but(|one| {
-                one.sent_ns = ms * 1_000_000;
-                one.completed_ns = one.sent_ns;
-            });
+            let late = answered_at(Tiny::sale(3).bought(1).accepted(2), ms);
             failover(late.rejected(2, "stock_exhausted"), 30_000)
         };
         assert_verdicts(
@@ -168,6 +201,154 @@ mod tests {
                 ("a little after", accepted_at(30_499 + SLACK_MS), Pass),
                 ("too late", accepted_at(30_500 + SLACK_MS), Fail),
             ],
+        );
+    }
+
+    #[test]
+    fn a_fault_that_is_not_healed_puts_at_risk_what_comes_after_and_a_change_of_state_does_not() {
+        let accepted_at = |ms: u64, fault: Fault| {
+            let late = answered_at(Tiny::sale(3).bought(1).accepted(2), ms);
+            broken(late.rejected(2, "stock_exhausted"), fault, 30_000, None)
+        };
+        let unhealed = |ms| accepted_at(ms, Fault::RedisFailover(RedisFailover { sku: one() }));
+        let key_loss = |ms| {
+            let (sku, key) = (one(), LostKey::Available);
+            accepted_at(ms, Fault::RedisKeyLoss(RedisKeyLoss { sku, key }))
+        };
+        assert_verdicts(
+            CheckId::L6,
+            vec![
+                ("not healed, too early", unhealed(28_999), Fail),
+                ("not healed, long after", unhealed(59_000), Pass),
+                ("state changed, a little before", key_loss(29_000), Pass),
+                ("state changed, a little after", key_loss(30_999), Pass),
+                ("state changed, too late", key_loss(31_000), Fail),
+            ],
+        );
+    }
+
+    /// MySQL is killed at 30 s and is back at 30.1 s; it flushed last a second before the kill.
+    #[test]
+    fn a_lazy_log_puts_at_risk_what_it_had_not_flushed() {
+        let accepted_at = |ms: u64| {
+            let late = answered_at(Tiny::sale(3).bought(1).accepted(2), ms).told(2, Created);
+            broken(late, commit_killed(), 30_000, Some(30_100)).with(|e| {
+                let name = "mysql innodb_flush_log_at_trx_commit".to_owned();
+                e.guarantees.insert(name, "0".to_owned());
+            })
+        };
+        assert_verdicts(
+            CheckId::L6,
+            vec![
+                ("flushed for sure", accepted_at(27_999), Fail),
+                ("perhaps not flushed", accepted_at(28_000), Pass),
+                ("a little after", accepted_at(31_099), Pass),
+                ("too late", accepted_at(31_100), Fail),
+            ],
+        );
+    }
+
+    #[test]
+    fn promises_are_excused_by_what_can_depose_a_primary_and_by_nothing_else() {
+        let after = |fault: Fault| broken(promise_broken(), fault, 0, Some(100));
+        let sku = one();
+        let cut_replication_ms = 500;
+        let kill = RedisPrimaryKill {
+            sku,
+            cut_replication_ms,
+        };
+        let partition = RedisPartition { sku };
+        let cut_requests_ms = 0;
+        let broker = BrokerKill { cut_requests_ms };
+        assert_verdicts(
+            CheckId::L6,
+            vec![
+                ("primary killed", after(Fault::RedisPrimaryKill(kill)), Pass),
+                ("cut off", after(Fault::RedisPartition(partition)), Pass),
+                ("the cluster's bus down", after(down("redis-bus-*")), Pass),
+                ("replication down", after(down("redis-replication-2")), Pass),
+                ("a node killed", after(killed("redis-0")), Pass),
+                ("a node paused", after(paused("redis-primary")), Pass),
+                (
+                    "a client's link down",
+                    after(down("service-0-redis-1")),
+                    Fail,
+                ),
+                ("MySQL killed", after(killed("mysql")), Fail),
+                ("broker killed", after(Fault::BrokerKill(broker)), Fail),
+            ],
+        );
+    }
+
+    #[test]
+    fn only_the_death_of_a_mysql_with_a_lazy_log_excuses_a_stored_order() {
+        let after = |fault: Fault| gone_after(fault, Some("mysql"));
+        assert_verdicts(
+            CheckId::L6,
+            vec![
+                ("killed", after(killed("mysql")), Pass),
+                ("paused", after(paused("mysql")), Fail),
+                ("its replica killed", after(killed("mysql-replica")), Fail),
+                ("a Redis node killed", after(killed("redis-0")), Fail),
+                (
+                    "killed with a log that every commit waits for",
+                    gone_after(killed("mysql"), None),
+                    Fail,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn tells_what_each_layer_lost_and_why_it_may() {
+        let raise = CacheStockRaise {
+            sku: one(),
+            units: Count::new(3).unwrap(),
+        };
+        let tiny = promise_broken()
+            .accepted(3)
+            .rejected(3, "stock_exhausted")
+            .accepted(4);
+        let tiny = failover(broken(tiny, Fault::CacheStockRaise(raise), 0, None), 0);
+        let tiny = tiny.with(|e| {
+            let settings = [
+                ("redis-1 cluster-node-timeout", "1000"),
+                ("redis-1 appendonly", "no"),
+                ("rocketmq-broker flushDiskType", "ASYNC_FLUSH"),
+                ("rocketmq-namesrv enableTopicList", "true"),
+                ("mysql-replica sync_binlog", "0"),
+            ];
+            let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            e.guarantees.extend(settings);
+        });
+        let loss = |layer, allowed, seen, because: &str, in_force: &[&str]| Loss {
+            layer,
+            allowed,
+            seen,
+            because: because.to_owned(),
+            in_force: in_force.iter().map(|&one| one.to_owned()).collect(),
+        };
+        let safe = "no fault puts it at risk";
+        assert_eq!(
+            tiny.judge(&[CheckId::L6]).losses,
+            [
+                loss(
+                    Layer::Cache,
+                    7,
+                    2,
+                    "4 were accepted around cache_stock_raise, redis_failover; \
+                     3 units were added to the cache",
+                    &["appendonly no", "cluster-node-timeout 1000"]
+                ),
+                loss(Layer::Queue, 0, 1, safe, &["flushDiskType ASYNC_FLUSH"]),
+                loss(
+                    Layer::Store,
+                    0,
+                    0,
+                    safe,
+                    &["innodb_flush_log_at_trx_commit 1"]
+                ),
+            ]
         );
     }
 
@@ -228,6 +409,37 @@ mod tests {
                     Inconclusive,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn the_worst_is_the_layer_that_lost_most_beyond_what_it_may() {
+        let raise = CacheStockRaise {
+            sku: one(),
+            units: one(),
+        };
+        let promises = (2..=4).fold(Tiny::sale(9).bought(1), |tiny, key| {
+            tiny.accepted(key).rejected(key, "stock_exhausted")
+        });
+        let lost = (5..=7).fold(promises, Tiny::accepted);
+        let raised = broken(lost, Fault::CacheStockRaise(raise), 30_000, None);
+        let result = raised.check(CheckId::L6);
+        assert!(
+            result.detail.contains("cache lost 3, at most 1"),
+            "{}",
+            result.detail
+        );
+        let subject = |key| format!("request {}", request_id(SEED, key));
+        let witnesses = result.witnesses.iter();
+        let kept = witnesses.map(|one| (one.place, one.witness.subject.clone()));
+        assert_eq!(
+            kept.collect::<Vec<_>>(),
+            [(Place::First, subject(2)), (Place::Worst, subject(5))]
+        );
+        let events = result.witnesses[1].witness.events.join("\n");
+        assert!(
+            events.contains("the queue lost 3 like it; 0 allowed"),
+            "{events}"
         );
     }
 }

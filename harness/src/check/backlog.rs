@@ -91,10 +91,10 @@ mod tests {
                 ),
             ],
         );
-        let result = waiting(&[Some(11), Some(40), Some(2)]).check(CheckId::B1);
+        let result = waiting(&[Some(10), Some(11), Some(40), Some(2)]).check(CheckId::B1);
         let events = result.witnesses[0].witness.events.join("\n");
         assert!(
-            events.contains("+0.0 s 11") && events.contains("+0.5 s 40"),
+            events.contains("+0.5 s 11") && events.contains("+1.0 s 40"),
             "{events}"
         );
     }

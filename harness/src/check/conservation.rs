@@ -96,6 +96,11 @@ mod tests {
             vec![
                 ("agree", broken(|_| ()), Pass),
                 (
+                    "in the last moment allowed",
+                    broken(|e| e.stores.converged_ms = Some(1_000)),
+                    Pass,
+                ),
+                (
                     "no stock key is no stock",
                     sold_out.with(|e| e.stores.end.cache[0].available = None),
                     Pass,
@@ -246,5 +251,27 @@ mod tests {
             result.witnesses[0].witness.events,
             ["at rest: the cache has no stock key, the store 1 available"]
         );
+    }
+
+    #[test]
+    fn tells_when_the_stores_agreed() {
+        let told = |change: fn(&mut Evidence)| broken(change).check(CheckId::L3).detail;
+        assert_eq!(
+            told(|_| ()),
+            "Queue empty; agreed 100 ms after load and faults had ended, 1.0 s allowed."
+        );
+        let never = told(|e| {
+            e.stores.converged_ms = None;
+            e.stores.end.cache[0].available = Some(0);
+        });
+        let not_drained = told(|e| {
+            e.stores.converged_ms = None;
+            e.stores.end.queue_backlog = Some(4);
+        });
+        for detail in [never, not_drained] {
+            let end = "the stores did not agree within the time allowed.";
+            assert!(detail.ends_with(end), "{detail}");
+            assert!(!detail.contains("the last reading agrees"), "{detail}");
+        }
     }
 }

@@ -228,6 +228,18 @@ mod tests {
     }
 
     #[test]
+    fn among_very_many_the_last_one_told_is_not_the_last_but_the_worst_is_the_worst() {
+        use Place::{First, Last, Worst};
+        let most = WITNESSED_MAX as usize;
+        let mut sizes = vec![3; most + 5];
+        let last = (Last, (most - 1).to_string());
+        assert_eq!(kept(&sizes), [(First, "0".to_owned()), last]);
+        sizes[most + 2] = 9;
+        let worst = (Worst, (most + 2).to_string());
+        assert_eq!(kept(&sizes), [(First, "0".to_owned()), worst]);
+    }
+
+    #[test]
     fn counts_all_and_names_few() {
         let mut finding = Finding::default();
         for number in 0..1_200 {

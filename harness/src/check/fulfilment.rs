@@ -74,6 +74,7 @@ fn is_paid_by_word_only(case: &Case<'_>, purchase: &Purchase) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
@@ -114,6 +115,30 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn the_worst_is_the_sku_with_most_units_paid_beyond_its_stock() {
+        let paid = |tiny: Tiny, key, sku: &str, units| {
+            tiny.order(key, Paid).but_order(|row| {
+                row.sku = sku.to_owned();
+                row.quantity = units;
+            })
+        };
+        let sold = paid(Tiny::sale(5).sku(2).sku(1), 1, "s0", 6);
+        let sold = paid(paid(sold, 2, "s1", 4), 3, "s2", 3);
+        let witnesses = sold.check(CheckId::S3).witnesses;
+        let subjects = witnesses.iter().map(|one| one.witness.subject.as_str());
+        assert_eq!(subjects.collect::<Vec<_>>(), ["s0", "s1", "s2"]);
+        assert_eq!(witnesses[1].place, Place::Worst);
+    }
+
+    #[test]
+    fn counts_units_of_orders_and_of_what_buyers_were_told() {
+        let sold = paid(Tiny::sale(9), 1).but_order(|row| row.quantity = 2);
+        let told = sold.accepted(2).but(|one| one.quantity = 3).pay(2);
+        let detail = told.check(CheckId::S3).detail;
+        assert_eq!(detail, "5 units paid.");
     }
 
     #[test]

@@ -134,8 +134,8 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts};
     use super::*;
 
-    /// Nothing is left from the second sample on, 2,000 buyers are refused in the 20 s after it, and Redis is asked this
-    /// often.
+    /// Nothing is left from the second sample on, 2,000 buyers are refused in the 20 s from it to the end of the load, and
+    /// Redis is asked this often; afterwards it is asked much more.
     fn sold_out_sale(redis_calls: u64) -> Tiny {
         let mut tiny = Tiny::sale(1).bought(1);
         for key in 0..2_100 {
@@ -153,9 +153,11 @@ mod tests {
             sample(500, 0, 50),
             sample(10_000, 0, 50 + redis_calls / 2),
             sample(20_500, 0, 50 + redis_calls),
+            sample(20_501, 0, 9_000),
         ];
         tiny.with(|e| {
             e.load.sent = 2_101;
+            e.load.duration_ms = 20_500;
             e.plan.expect.store_calls_per_refusal_max = 0.1;
             e.samples = samples;
         })
@@ -164,13 +166,27 @@ mod tests {
     #[test]
     fn refusals_from_memory_pass_and_others_fail() {
         let reopened = sold_out_sale(20).with(|e| e.samples[2].cache_available = Some(1));
+        let mut served = sold_out_sale(200);
+        served.operations[60].outcome = Outcome::Accepted;
+        // A hundred buyers a second are refused from 0.5 s on.
+        let refused_until = |ms: u64| {
+            sold_out_sale(90).with(|e| {
+                e.load.duration_ms = ms;
+                e.samples[3].at_ms = ms as i64;
+            })
+        };
         assert_verdicts(
             CheckId::G1,
             vec![
                 ("what is asked anyway", sold_out_sale(190), Pass),
+                ("one call in ten, as allowed", sold_out_sale(200), Pass),
+                ("one more", sold_out_sale(201), Fail),
                 ("one call a refusal", sold_out_sale(2_000), Fail),
                 ("one call in nine", sold_out_sale(230), Fail),
                 ("never sold out long enough", reopened, Inconclusive),
+                ("one of the buyers was served", served, Fail),
+                ("just enough were refused", refused_until(10_500), Pass),
+                ("one too few", refused_until(10_490), Inconclusive),
                 (
                     "calls not counted",
                     sold_out_sale(190)

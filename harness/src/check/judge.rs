@@ -215,7 +215,9 @@ mod tests {
 
     use super::super::tiny_history::Tiny;
     use super::*;
+    use crate::drill::last_call::KEYS;
     use crate::history::final_state::FinalState;
+    use crate::history::final_state::OrderState::{Cancelled, Expired, Paid};
 
     struct Panics;
 
@@ -239,8 +241,8 @@ mod tests {
 
     #[test]
     fn fail_outranks_inconclusive_outranks_pass() {
-        let fine = Tiny::sale(1).bought(1);
-        assert_eq!(fine.judge(&[CheckId::S1]).verdict, Verdict::Pass);
+        let fine = Tiny::sale(1).bought(1).judge(&[CheckId::S1]);
+        assert_eq!((fine.verdict, fine.failed()), (Verdict::Pass, Vec::new()));
         let doubtful = Tiny::sale(1).bought(1).with(|e| e.load.sent_share = 0.5);
         assert_eq!(
             doubtful.judge(&[CheckId::S1]).verdict,
@@ -252,6 +254,7 @@ mod tests {
             .with(|e| e.load.sent_share = 0.5);
         let judgement = both.judge(&[CheckId::S1]);
         assert_eq!(judgement.verdict, Verdict::Fail);
+        assert_eq!(judgement.failed(), [CheckId::S1]);
         assert!(judgement.reasons[0].starts_with("S1: 1 × SKU sold beyond its stock"));
         assert!(judgement.reasons[1].starts_with("P1: Only 50 %"));
     }
@@ -308,23 +311,38 @@ mod tests {
     fn stores_that_were_never_read_decide_nothing() {
         let tiny = Tiny::sale(1).bought(1).accepted(2).unknown(3);
         let unread = tiny.with(|e| e.stores = FinalState::default());
-        for result in of_the_sale(unread.judge(&all())) {
+        let judgement = unread.judge(&all());
+        assert_eq!((judgement.tally.accepted, judgement.tally.lost), (2, 0));
+        for result in of_the_sale(judgement) {
             assert_eq!(result.verdict, Verdict::Inconclusive, "{result:?}");
         }
     }
 
     #[test]
     fn a_checker_that_panics_or_is_missing_is_inconclusive() {
-        let mut tiny = Tiny::sale(1).bought(1).settled();
+        let mut tiny = Tiny::sale(1).bought(1).with(|e| {
+            e.load.sent = 1;
+            e.load.offered = 1;
+        });
         tiny.evidence.plan.expect.checks = vec![CheckId::S1];
-        let judgement = judge_with(&[&Preconditions, &Panics], &tiny.evidence, readings(&tiny));
-        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        let judge = |checkers: &[&dyn Checker]| {
+            let judgement = judge_with(checkers, &tiny.evidence, readings(&tiny));
+            (judgement.verdict, judgement.reasons)
+        };
+        let stopped = "S1: The checker stopped: a bug in the checker.".to_owned();
         assert_eq!(
-            judgement.checks[1].detail,
-            "The checker stopped: a bug in the checker."
+            judge(&[&Preconditions, &Panics]),
+            (Verdict::Inconclusive, vec![stopped])
         );
-        let judgement = judge_with(&[&Preconditions], &tiny.evidence, readings(&tiny));
-        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        let missing = "S1: there is no such checker.".to_owned();
+        assert_eq!(
+            judge(&[&Preconditions]),
+            (Verdict::Inconclusive, vec![missing])
+        );
+        assert_eq!(
+            judge(&[&Preconditions, &OrderOversell]),
+            (Verdict::Pass, Vec::new())
+        );
     }
 
     #[test]
@@ -351,28 +369,47 @@ mod tests {
 
     #[test]
     fn counts_what_the_sale_did() {
-        let tiny = Tiny::sale(4)
+        let tiny = Tiny::sale(9)
             .bought(1)
             .accepted(1)
             .refused(2, "sold_out")
             .unknown(3)
-            .order(3, crate::history::final_state::OrderState::Paid)
+            .order(3, Paid)
+            .but_order(|row| row.quantity = 2)
             .accepted(4)
             .rejected(4, "stock_exhausted")
             .accepted(5)
             .rejected(5, "never_reserved")
-            .accepted(6);
-        let tally = tiny.judge(&[CheckId::S1]).tally;
-        assert_eq!(
-            (tally.accepted, tally.sold_units, tally.unsold_units),
-            (4, 2, 2)
-        );
-        assert_eq!(
-            (tally.lost, tally.broken_promises, tally.never_granted),
-            (1, 1, 1)
-        );
-        assert_eq!((tally.unknown_attempts, tally.unknown_applied), (1, 1));
-        assert_eq!((tally.created, tally.paid, tally.rejected), (1, 1, 2));
-        assert_eq!(tally.broken_by_reason.get("stock_exhausted"), Some(&1));
+            .accepted(6)
+            .accepted(7)
+            .order(7, Cancelled)
+            .accepted(8)
+            .order(8, Expired)
+            .bought(KEYS.start)
+            .with(|e| {
+                e.stores.end.counters.insert("redelivered".to_owned(), 3.0);
+            });
+        let expected = Tally {
+            stock_units: 9,
+            sold_units: 4,
+            last_call_units: 1,
+            unsold_units: 5,
+            buy_attempts: 10,
+            refused_attempts: 1,
+            unknown_attempts: 1,
+            accepted: 7,
+            created: 2,
+            paid: 1,
+            cancelled: 1,
+            expired: 1,
+            rejected: 2,
+            lost: 1,
+            broken_promises: 1,
+            broken_by_reason: [("stock_exhausted".to_owned(), 1)].into(),
+            never_granted: 1,
+            unknown_applied: 1,
+            redelivered: Some(3),
+        };
+        assert_eq!(tiny.judge(&[CheckId::S1]).tally, expected);
     }
 }

@@ -101,3 +101,49 @@ impl Service {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::CheckId;
+    use super::super::tiny_history::{Tiny, broker_killed};
+    use super::*;
+    use crate::drill::last_call::KEYS;
+
+    /// Sent at `ms`, 1 ms later than intended, and answered `took_ms` after that.
+    fn at(tiny: Tiny, ms: u64, took_ms: u64) -> Tiny {
+        tiny.but(|one| {
+            one.intended_ns = (ms - 1) * 1_000_000;
+            one.sent_ns = ms * 1_000_000;
+            one.completed_ns = (ms + took_ms) * 1_000_000;
+        })
+    }
+
+    #[test]
+    fn each_spell_has_its_buys_and_the_times_of_those_served() {
+        let before = at(Tiny::sale(9).bought(1), 100, 0);
+        let before = at(before.refused(2, "sold_out"), 200, 0);
+        let before = at(before.bought(3), 300, 1);
+        let before = at(before.refused(4, "paused"), 400, 500);
+        let after = at(before.unknown(5), 9_000, 500);
+        let last_call = at(after.unknown(KEYS.start), 9_500, 1);
+        let tiny = last_call.with(|e| {
+            e.plan.expect.recover_ms_max = 1_000;
+            e.faults.push(broker_killed(1_000, 2_000));
+        });
+        let before = Level {
+            spell: Spell::Before,
+            buys: 4,
+            served_share: 0.75,
+            response_us_p50: 1_000,
+            response_us_p99: 2_000,
+        };
+        let after = Level {
+            spell: Spell::After,
+            buys: 1,
+            served_share: 0.0,
+            response_us_p50: 0,
+            response_us_p99: 0,
+        };
+        assert_eq!(tiny.judge(&[CheckId::S1]).levels, [before, after]);
+    }
+}

@@ -157,6 +157,15 @@ mod tests {
             CheckId::S5,
             vec![("at a limit of two", refused_to_u1(limit_two, 3), Pass)],
         );
+        let pairs = refused_to_u1(Tiny::sale(9).bought(1), 2).with(|e| {
+            e.plan.sale.limit_per_user = 3;
+            e.plan.population.quantity = 2;
+        });
+        let detail = pairs.check(CheckId::S5).detail;
+        assert_eq!(
+            detail,
+            "1 buyers hold stock, limit 3 each; 1 buyers with an order tried for more."
+        );
     }
 
     #[test]

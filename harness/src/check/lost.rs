@@ -295,6 +295,21 @@ mod tests {
     }
 
     #[test]
+    fn tells_what_became_of_the_accepted_ones() {
+        let live = (1..=5).fold(Tiny::sale(20), Tiny::bought);
+        let released = (6..=9).fold(live, |tiny, key| tiny.accepted(key).order(key, Expired));
+        let broken = (10..=12).fold(released, |tiny, key| tiny.accepted(key).rejected(key, "x"));
+        let settled = (13..=14).fold(broken, |tiny, key| {
+            tiny.accepted(key).rejected(key, "never_reserved")
+        });
+        assert_eq!(
+            settled.accepted(15).check(CheckId::L1).detail,
+            "1 × accepted purchase without an order; 15 accepted purchases: 5 live, 4 given back, \
+             3 broken promises, 2 settled as never granted."
+        );
+    }
+
+    #[test]
     fn the_witness_tells_the_whole_story() {
         let tiny = Tiny::sale(3)
             .unknown(2)

@@ -243,3 +243,14 @@ impl Judgement {
         failed.map(|check| check.id).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_name_checks_by_their_ids() {
+        assert_eq!(words(&[CheckId::S1, CheckId::L6]), "S1 L6");
+        assert_eq!(words(&[]), "");
+    }
+}

@@ -290,4 +290,20 @@ mod tests {
             ],
         );
     }
+
+    #[test]
+    fn counts_the_purchases_that_were_clicked_repeatedly() {
+        let tiny = Tiny::sale(9)
+            .bought(1)
+            .bought(2)
+            .accepted(2)
+            .unknown(3)
+            .bought(3)
+            .refused(4, "paused")
+            .refused(4, "paused");
+        assert_eq!(
+            tiny.check(CheckId::S4).detail,
+            "2 of 3 accepted purchases were clicked repeatedly."
+        );
+    }
 }

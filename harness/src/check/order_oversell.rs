@@ -175,6 +175,7 @@ fn ledger_witness(sku: &Sku, live: i64, found: String) -> Witness {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
@@ -204,6 +205,16 @@ mod tests {
                         .order(2, Expired)
                         .rejected(3, "stock_exhausted")
                         .bought(4),
+                    Pass,
+                ),
+                (
+                    "nothing left during the sale",
+                    Tiny::sale(1).bought(1).with(|e| {
+                        e.samples.push(Sample {
+                            store_available_min: Some(0),
+                            ..Sample::default()
+                        });
+                    }),
                     Pass,
                 ),
                 (
@@ -287,6 +298,36 @@ mod tests {
     }
 
     #[test]
+    fn the_worst_is_the_sku_that_was_oversold_by_most_units() {
+        let order = |tiny: Tiny, key, sku: &str, units| {
+            tiny.order(key, Created).but_order(|row| {
+                row.sku = sku.to_owned();
+                row.quantity = units;
+            })
+        };
+        let sold = order(Tiny::sale(5).sku(1).sku(1), 1, "s0", 6);
+        let sold = order(order(sold, 2, "s1", 3), 3, "s2", 2);
+        let result = sold.check(CheckId::S1);
+        let oversold = result.witnesses.iter().take(3);
+        let subjects = oversold.map(|one| (one.place, one.witness.subject.as_str()));
+        assert_eq!(
+            subjects.collect::<Vec<_>>(),
+            [
+                (Place::First, "SKU s0"),
+                (Place::Worst, "SKU s1"),
+                (Place::Last, "SKU s2")
+            ]
+        );
+        assert!(
+            result
+                .detail
+                .ends_with("11 units in live orders of 7 on sale."),
+            "{}",
+            result.detail
+        );
+    }
+
+    #[test]
     fn a_witness_of_the_sale_tells_when_it_was_seen() {
         let below = Tiny::sale(2).bought(1).with(|e| {
             e.samples.push(Sample {
@@ -306,6 +347,12 @@ mod tests {
     #[test]
     fn what_was_not_read_is_not_judged() {
         let sold = || Tiny::sale(2).bought(1).bought(2);
+        let started_with_three = |tiny: Tiny| {
+            tiny.with(|e| {
+                e.stores.start.stock[0].total = 3;
+                e.stores.start.stock[0].available = 3;
+            })
+        };
         assert_verdicts(
             CheckId::S1,
             vec![
@@ -326,6 +373,16 @@ mod tests {
                     "not set up",
                     sold().with(|e| e.stores.start.stock.clear()),
                     Inconclusive,
+                ),
+                (
+                    "sold what the store really started with",
+                    started_with_three(Tiny::sale(2).bought(1).bought(2).bought(3)),
+                    Inconclusive,
+                ),
+                (
+                    "sold more than the store really started with",
+                    started_with_three(Tiny::sale(2).bought(1).bought(2).bought(3).bought(4)),
+                    Fail,
                 ),
                 (
                     "oversold, whatever else was not read",

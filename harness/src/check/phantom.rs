@@ -164,6 +164,11 @@ mod tests {
                     Fail,
                 ),
                 (
+                    "never attempted, rejected, and paid for all the same",
+                    Tiny::sale(2).bought(1).pay(2).rejected(2, "x"),
+                    Fail,
+                ),
+                (
                     "refused only",
                     Tiny::sale(2)
                         .bought(1)

@@ -231,6 +231,11 @@ mod tests {
 
     #[test]
     fn an_invalid_history_is_inconclusive() {
+        // Else the record would be missing, too.
+        let of_no_sku = || {
+            let tiny = Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 1);
+            tiny.with(|e| e.load.sent = 1)
+        };
         assert_verdicts(
             CheckId::P1,
             vec![
@@ -246,13 +251,11 @@ mod tests {
                     Inconclusive,
                 ),
                 ("history short", valid(|e| e.load.sent = 2), Inconclusive),
-                (
-                    "record of no SKU",
-                    Tiny::sale(2).bought(1).accepted(2).but(|one| one.sku = 9),
-                    Inconclusive,
-                ),
+                ("record of no SKU", of_no_sku(), Inconclusive),
             ],
         );
+        let detail = of_no_sku().check(CheckId::P1).detail;
+        assert!(detail.contains("1 records name a SKU"), "{detail}");
     }
 
     #[test]
@@ -358,11 +361,12 @@ mod tests {
     fn warns_of_a_fault_that_met_no_stock() {
         let injected_with = |left: i64| {
             let tiny = with_fault(|_| ()).with(|e| {
-                let samples = [(4_900, left), (5_400, 9)].map(|(at_ms, units)| Sample {
-                    at_ms,
-                    cache_available: Some(units),
-                    ..Sample::default()
-                });
+                let samples =
+                    [(4_900, 8), (5_000, left), (5_400, 9)].map(|(at_ms, units)| Sample {
+                        at_ms,
+                        cache_available: Some(units),
+                        ..Sample::default()
+                    });
                 e.samples.extend(samples);
             });
             tiny.check(CheckId::P1).detail.to_lowercase()

@@ -117,6 +117,8 @@ pub fn longest(recoveries: &[Recovery]) -> Option<u64> {
 mod tests {
     use super::super::CheckId;
     use super::super::tiny_history::{Tiny, broker_killed};
+    use super::*;
+    use crate::drill::last_call::KEYS;
     use crate::faults::FaultEvent;
 
     fn fault(injected_at_ms: u64) -> FaultEvent {
@@ -155,10 +157,43 @@ mod tests {
 
     #[test]
     fn an_outage_up_to_the_end_of_the_load_is_not_recovered() {
-        let short = Tiny::sale(2)
-            .bought(1)
-            .unknown(2)
-            .with(|e| e.load.duration_ms = 1_000);
-        assert_eq!(recoveries(short, &[5]), (vec![None], None));
+        let out_at_11_ms = |load_ms| {
+            Tiny::sale(2)
+                .bought(1)
+                .unknown(2)
+                .with(|e| e.load.duration_ms = load_ms)
+        };
+        assert_eq!(recoveries(out_at_11_ms(1_010), &[5]), (vec![None], None));
+        assert_eq!(
+            recoveries(out_at_11_ms(1_011), &[5]),
+            (vec![Some(6)], Some(6))
+        );
+    }
+
+    #[test]
+    fn outages_are_counted_to_the_fault_before_them_and_none_to_the_last_call() {
+        let tiny = Tiny::sale(2)
+            .unknown(1)
+            .refused(2, "paused")
+            .unknown(3)
+            .unknown(4)
+            .bought(5)
+            .unknown(KEYS.start);
+        let judged = tiny.with(|e| e.faults = vec![fault(11), fault(40)]);
+        let recovery = |injected_at_ms, outage_answers, first_outage_ms, last_outage_ms| Recovery {
+            kind: "broker_kill".to_owned(),
+            injected_at_ms,
+            outage_answers,
+            first_outage_ms,
+            last_outage_ms,
+            recovery_ms: Some(last_outage_ms.map_or(0, |last| last - injected_at_ms)),
+        };
+        assert_eq!(
+            judged.judge(&[CheckId::S1]).recoveries,
+            [
+                recovery(11, 3, Some(11), Some(31)),
+                recovery(40, 0, None, None)
+            ]
+        );
     }
 }

@@ -174,6 +174,12 @@ mod tests {
         tiny.accepted(key).cancel(key).order(key, Cancelled)
     }
 
+    /// A unit comes back at 21 ms, may be on sale again 1 ms later, and the last buyer asks at this moment.
+    fn last_asked_at(ns: u64) -> Tiny {
+        let returned = cancelled(Tiny::sale(2).bought(1), 2);
+        sell_out(returned.refused(3, "sold_out").but(|one| one.sent_ns = ns))
+    }
+
     #[test]
     fn sold_or_for_sale_passes() {
         assert_verdicts(
@@ -187,6 +193,11 @@ mod tests {
                 (
                     "units left, none expected sold",
                     Tiny::sale(3).bought(1),
+                    Pass,
+                ),
+                (
+                    "came back a moment too late for the last buyer",
+                    last_asked_at(22_000_000),
                     Pass,
                 ),
                 (
@@ -207,6 +218,15 @@ mod tests {
         let early = cancelled(Tiny::sale(2).bought(1), 2)
             .refused(3, "sold_out")
             .refused(4, "sold_out");
+        let other_sku = Tiny::sale(2)
+            .sku(1)
+            .bought(1)
+            .refused(2, "sold_out")
+            .refused(3, "sold_out");
+        let other_sku = other_sku.accepted(4).but(|one| one.sku = 1).cancel(4);
+        let other_sku = other_sku
+            .order(4, Cancelled)
+            .but_order(|row| row.sku = "s1".to_owned());
         let stranded = Tiny::sale(3)
             .bought(1)
             .with(|e| e.stores.end.cache[0].available = Some(1));
@@ -220,6 +240,12 @@ mod tests {
                 (
                     "came back in time, and was not sold again",
                     sell_out(early),
+                    Fail,
+                ),
+                ("one of another SKU came back", sell_out(other_sku), Fail),
+                (
+                    "came back just in time to be sold again",
+                    last_asked_at(22_000_001),
                     Fail,
                 ),
                 ("stranded", stranded, Fail),
@@ -254,15 +280,27 @@ mod tests {
             ],
         );
         let lost = served().with(|e| e.last_call.as_mut().unwrap().load.sent = 2);
-        assert_verdicts(CheckId::P1, vec![("records lost", lost, Inconclusive)]);
+        let lost_of_load = served().with(|e| e.load.sent = 3);
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("none lost", served(), Pass),
+                ("records lost", lost, Inconclusive),
+                (
+                    "buys of the last call do not stand for those of the load",
+                    lost_of_load,
+                    Inconclusive,
+                ),
+            ],
+        );
         let tally = served().judge(&[CheckId::L4]).tally;
         assert_eq!((tally.sold_units, tally.last_call_units), (2, 1));
     }
 
     #[test]
     fn a_doubt_tells_how_many_were_wanted() {
-        let few = sell_out(Tiny::sale(3).bought(1)).check(CheckId::L4);
-        assert!(few.detail.contains("s0: 1 of 3"), "{}", few.detail);
+        let few = sell_out(Tiny::sale(3).bought(1).bought(2)).check(CheckId::L4);
+        assert!(few.detail.contains("s0: 2 of 3"), "{}", few.detail);
     }
 
     #[test]
@@ -281,10 +319,14 @@ mod tests {
         let one_buyer = (10..20).fold(Tiny::sale(3).bought(1), |tiny, key| {
             tiny.refused(key, "limit_reached").but(|one| one.user = 1)
         });
+        let second_wish = Tiny::sale(2).bought(1).refused(10, "limit_reached");
+        let second_wish = second_wish.but(|one| one.user = 1);
         let cut_short = sell_out(Tiny::sale(2).bought(1).refused(2, "sold_out"))
             .refused(3, "sold_out")
             .with(|e| e.load.aborted = Some("Ctrl-C".into()));
         let clicks = (0..9).fold(Tiny::sale(3).bought(1), |tiny, _| tiny.accepted(1));
+        let clicks_at_two = Tiny::sale(2).bought(1).accepted(1);
+        let clicks_at_two = sell_out(clicks_at_two).with(|e| e.plan.sale.limit_per_user = 2);
         assert_verdicts(
             CheckId::L4,
             vec![
@@ -302,7 +344,17 @@ mod tests {
                 ),
                 ("cut short by Ctrl-C", cut_short, Inconclusive),
                 ("one buyer at the limit", sell_out(one_buyer), Inconclusive),
+                (
+                    "one buyer at the limit, who wanted the last one",
+                    sell_out(second_wish),
+                    Inconclusive,
+                ),
                 ("clicks of one purchase", sell_out(clicks), Inconclusive),
+                (
+                    "clicks of one purchase by a buyer who might have two",
+                    clicks_at_two,
+                    Inconclusive,
+                ),
                 (
                     "nothing sold",
                     Tiny::sale(3).refused(1, "sold_out"),
@@ -316,6 +368,20 @@ mod tests {
                     Inconclusive,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn counts_what_was_sold_out_and_what_is_left() {
+        let tiny = Tiny::sale(1).sku(4).sku(3).bought(1);
+        let one_of_s1 = tiny
+            .bought(2)
+            .but(|one| one.sku = 1)
+            .but_order(|row| row.sku = "s1".to_owned());
+        let detail = one_of_s1.last_call(7, LastCallEnd::NobodyServed);
+        assert_eq!(
+            detail.check(CheckId::L4).detail,
+            "1 of 3 SKUs sold out; 6 units unsold; 7 units were left for the last call."
         );
     }
 }

@@ -84,8 +84,9 @@ fn figures(level: &Level) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CheckResult;
     use super::super::Verdict::{self, Fail, Inconclusive, Pass};
-    use super::super::tiny_history::Tiny;
+    use super::super::tiny_history::{Tiny, broker_killed};
     use super::*;
     use crate::drill::plan::ServiceLevels as Demanded;
 
@@ -113,7 +114,7 @@ mod tests {
         let sale = || Tiny::sale(4).bought(1).refused(2, "sold_out");
         // Answers take 1 ms.
         let cases = [
-            ("in time", verdict(sale(), Some(1_100), None), Pass),
+            ("in time", verdict(sale(), Some(1_000), None), Pass),
             ("too slow", verdict(sale(), Some(900), None), Fail),
             ("all served", verdict(sale(), None, Some(1.0)), Pass),
             (
@@ -145,5 +146,50 @@ mod tests {
         for (what, found, expected) in cases {
             assert_eq!(found, expected, "{what}");
         }
+    }
+
+    /// One buyer served before a fault, one sent away while it lasts, one of two sent away after it.
+    #[test]
+    fn each_spell_has_its_own_bounds_and_figures() {
+        let at = |tiny: Tiny, ms: u64| {
+            tiny.but(|one| {
+                one.intended_ns = ms * 1_000_000;
+                one.sent_ns = one.intended_ns;
+                one.completed_ns = one.intended_ns + 1_000_000;
+            })
+        };
+        let judged = |before: f64, during: f64, after: f64| {
+            let tiny = at(Tiny::sale(9).bought(1), 100);
+            let tiny = at(tiny.refused(2, "paused"), 1_500);
+            let tiny = at(at(tiny.refused(3, "paused"), 9_000).bought(4), 9_000);
+            let bounds = |min: f64| {
+                Some(LevelBounds {
+                    response_us_p99_max: None,
+                    served_share_min: Some(min),
+                })
+            };
+            let tiny = tiny.with(|e| {
+                e.plan.expect.recover_ms_max = 1_000;
+                e.plan.expect.service_levels.before = bounds(before);
+                e.plan.expect.service_levels.during = bounds(during);
+                e.plan.expect.service_levels.after = bounds(after);
+                e.faults.push(broker_killed(1_000, 2_000));
+            });
+            tiny.check(CheckId::Q1)
+        };
+        let kept = judged(1.0, 0.0, 0.5);
+        assert_eq!(
+            kept.detail,
+            "Before: 100 % of 1 buys served, response p99 1.0 ms; \
+             during: 0 % of 1 buys served, response p99 0 µs; \
+             after: 50 % of 2 buys served, response p99 1.0 ms."
+        );
+        assert_eq!(kept.verdict, Pass);
+        let about = |result: CheckResult| {
+            let witnesses = result.witnesses.into_iter();
+            witnesses.map(|one| one.witness.subject).collect::<Vec<_>>()
+        };
+        assert_eq!(about(judged(1.0, 0.1, 0.5)), ["during the faults"]);
+        assert_eq!(about(judged(1.0, 0.0, 0.6)), ["after the faults"]);
     }
 }

@@ -67,3 +67,61 @@ impl Spells {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tiny_history::{Tiny, broker_killed};
+    use super::Spell::{After, Before, During};
+    use super::*;
+
+    /// The parts that moments of a run belong to; recovery may take 1 s.
+    fn spells(faults: Vec<FaultEvent>, moments_ms: &[u64]) -> Vec<Spell> {
+        let tiny = Tiny::sale(1).with(|e| {
+            e.plan.expect.recover_ms_max = 1_000;
+            e.faults = faults;
+        });
+        let spells = Spells::new(&tiny.evidence);
+        let at = |ms: &u64| spells.at(ms * 1_000_000 + 999_999);
+        moments_ms.iter().map(at).collect()
+    }
+
+    #[test]
+    fn trouble_lasts_from_the_fault_until_recovery_is_due() {
+        let killed = || broker_killed(1_000, 2_000);
+        assert_eq!(spells(Vec::new(), &[0, 9_000]), [Before, Before]);
+        assert_eq!(
+            spells(vec![killed()], &[0, 999, 1_000, 3_000, 3_001]),
+            [Before, Before, During, During, After]
+        );
+        let unhealed = FaultEvent {
+            healed_at_ms: None,
+            ..killed()
+        };
+        assert_eq!(
+            spells(vec![unhealed], &[999, 1_000, 59_000]),
+            [Before, During, During]
+        );
+    }
+
+    #[test]
+    fn a_change_of_state_is_over_at_once() {
+        let changed = FaultEvent {
+            heals: false,
+            healed_at_ms: None,
+            ..broker_killed(1_000, 0)
+        };
+        assert_eq!(
+            spells(vec![changed], &[999, 1_000, 2_000, 2_001]),
+            [Before, During, During, After]
+        );
+    }
+
+    #[test]
+    fn between_two_faults_the_service_may_have_recovered() {
+        let late_first = vec![broker_killed(6_000, 7_000), broker_killed(1_000, 2_000)];
+        assert_eq!(
+            spells(late_first, &[999, 1_500, 5_000, 6_000, 8_000, 8_001]),
+            [Before, During, After, During, During, After]
+        );
+    }
+}

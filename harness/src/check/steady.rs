@@ -79,6 +79,10 @@ mod tests {
         })
     }
 
+    fn us(tiny: Tiny, took_us: u64) -> Tiny {
+        tiny.but(|one| one.completed_ns = one.intended_ns + took_us * 1_000)
+    }
+
     /// A fault from 1 s to 2 s, recovered from within 1 s; somebody bought before it.
     fn faulted(after: impl FnOnce(Tiny) -> Tiny) -> Tiny {
         let before = at(Tiny::sale(9).bought(1), 10, 2);
@@ -115,6 +119,30 @@ mod tests {
                 ),
                 ("nobody came after", faulted(|tiny| tiny), Inconclusive),
                 ("no fault", Tiny::sale(9).bought(1), Inconclusive),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_bounds_themselves_are_allowed() {
+        let judged = |after: fn(Tiny) -> Tiny, drop_max: f64, factor_max: f64| {
+            let before = us(Tiny::sale(9).bought(1), 500);
+            after(before).with(|e| {
+                e.plan.expect.recover_ms_max = 1_000;
+                e.plan.expect.service_levels.after_drop_max = drop_max;
+                e.plan.expect.service_levels.after_p99_factor_max = factor_max;
+                e.faults.push(broker_killed(1_000, 2_000));
+            })
+        };
+        let slower = |tiny: Tiny| us(at(tiny.bought(2), 5_000, 0), 1_000);
+        let half_out = |tiny: Tiny| us(at(at(tiny.unknown(2), 5_000, 0).bought(3), 5_000, 0), 500);
+        assert_verdicts(
+            CheckId::Q2,
+            vec![
+                ("twice as slow", judged(slower, 0.0, 2.0), Pass),
+                ("slower than that", judged(slower, 0.0, 1.9), Fail),
+                ("half of them out", judged(half_out, 0.5, 1.0), Pass),
+                ("more than allowed", judged(half_out, 0.4, 1.0), Fail),
             ],
         );
     }

@@ -267,10 +267,12 @@ impl Tiny {
             .filter(|one| one.kind == OperationKind::Buy)
             .filter(|one| !is_journey(one.key) && !is_last_call(one.key))
             .count();
-        if tiny.evidence.load.sent == 0 {
-            let arrivals = buys as u64 - tiny.evidence.load.retries.sent;
-            tiny.evidence.load.sent = arrivals;
-            tiny.evidence.load.offered = arrivals;
+        let load = &mut tiny.evidence.load;
+        let arrivals = buys as u64 - load.retries.sent;
+        for said in [&mut load.sent, &mut load.offered] {
+            if *said == 0 {
+                *said = arrivals;
+            }
         }
         tiny.evidence.plan.expect.checks = checks.to_vec();
         judge(&tiny.evidence, tiny.operations.into_iter())

@@ -131,6 +131,15 @@ mod tests {
                     Pass,
                 ),
                 (
+                    "an answer from before, asked for in the moment of the other",
+                    bought()
+                        .pay(1)
+                        .told(1, Created)
+                        .but(|one| one.sent_ns = 11_000_000)
+                        .order(1, Paid),
+                    Pass,
+                ),
+                (
                     "refunded where that may be",
                     bought()
                         .pay(1)
@@ -160,6 +169,11 @@ mod tests {
                 (
                     "paid, then created again",
                     bought().told(1, Paid).told(1, Created).order(1, Created),
+                    Fail,
+                ),
+                (
+                    "paid, then created again, paid at rest",
+                    bought().pay(1).told(1, Created).order(1, Paid),
                     Fail,
                 ),
                 (
@@ -196,6 +210,16 @@ mod tests {
                     Inconclusive,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn counts_what_was_told_of_how_many_orders() {
+        let asked = bought().told(1, Created).told(1, Created).pay(1);
+        let other = asked.order(1, Paid).bought(2).told(2, Created).bought(3);
+        assert_eq!(
+            other.check(CheckId::S7).detail,
+            "3 states told of 2 orders."
         );
     }
 }

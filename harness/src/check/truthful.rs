@@ -100,7 +100,7 @@ mod tests {
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
     use crate::history::final_state::OrderState::{Cancelled, Created, Paid};
-    use crate::history::operation::Outcome::Refused;
+    use crate::history::operation::Outcome::{Refused, Unknown};
 
     #[test]
     fn sold_out_when_all_may_be_taken_passes() {
@@ -162,8 +162,35 @@ mod tests {
         );
     }
 
+    /// The only unit is taken by two clicks, sent at these times; somebody is sent away at 11 ms.
+    fn clicked_again(first_ms: u64, second_ms: u64) -> Tiny {
+        let sent_at = |tiny: Tiny, ms: u64| tiny.but(|one| one.sent_ns = ms * 1_000_000);
+        let first = sent_at(Tiny::sale(1).accepted(1), first_ms).refused(2, "sold_out");
+        let second = sent_at(first.accepted(1), second_ms);
+        second.order(1, Created)
+    }
+
+    #[test]
+    fn a_unit_may_be_taken_from_the_earliest_of_its_clicks_on() {
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                ("the first of two", clicked_again(1, 20), Pass),
+                ("one whose answer came last", clicked_again(20, 1), Pass),
+                ("both came later", clicked_again(20, 30), Fail),
+            ],
+        );
+    }
+
     #[test]
     fn sold_out_with_units_left_fails() {
+        // Buyers of journeys have a history of their own, which is read after that of the load.
+        let told_later = Tiny::sale(1).bought(1).but(|one| one.sent_ns = 500_000);
+        let told_later = told_later.refused(2, "sold_out");
+        let told_later = told_later.refused(3, "sold_out").but(|one| {
+            one.sent_ns = 0;
+            one.completed_ns = 400_000;
+        });
         assert_verdicts(
             CheckId::S8,
             vec![
@@ -177,6 +204,15 @@ mod tests {
                     Tiny::sale(2).bought(1).refused(2, "sold_out"),
                     Fail,
                 ),
+                (
+                    "the last one was asked for in the moment of the answer",
+                    Tiny::sale(1)
+                        .refused(2, "sold_out")
+                        .bought(1)
+                        .but(|one| one.sent_ns = 1_000_000),
+                    Fail,
+                ),
+                ("before it was taken, told afterwards", told_later, Fail),
                 (
                     "clicks of one purchase take one unit",
                     Tiny::sale(2)
@@ -224,6 +260,14 @@ mod tests {
                     Pass,
                 ),
                 (
+                    "refused once, then nobody knows",
+                    no(bought().pay(1))
+                        .pay(1)
+                        .but(|one| one.outcome = Unknown)
+                        .order(1, Paid),
+                    Pass,
+                ),
+                (
                     "refused, still open",
                     no(bought().pay(1)).order(1, Created),
                     Pass,
@@ -261,5 +305,13 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn counts_the_skus_that_were_called_sold_out() {
+        let tiny = Tiny::sale(1).sku(1).sku(1).bought(1);
+        let claimed = tiny.refused(2, "sold_out").refused(3, "sold_out");
+        let detail = claimed.check(CheckId::S8).detail;
+        assert_eq!(detail, "1 of 3 SKUs were called sold out.");
     }
 }

@@ -128,18 +128,40 @@ mod tests {
                     Pass,
                 ),
                 ("somebody else's hold", held(both(), "u9"), Pass),
+                (
+                    "a hold of the buyer's other purchase",
+                    Tiny::sale(3).bought(1).unknown(2).but(|one| one.user = 1),
+                    Pass,
+                ),
             ],
         );
-        let detail = both().check(CheckId::L2).detail;
+        let counted = |tiny: Tiny| tiny.check(CheckId::L2).detail;
         assert_eq!(
-            detail,
+            counted(both()),
             "2 attempts with an unknown outcome, purchases of them that were applied: 1."
+        );
+        assert_eq!(
+            counted(Tiny::sale(3).bought(1).unknown(2).unknown(2)),
+            "2 attempts with an unknown outcome, purchases of them that were applied: 0."
+        );
+        assert_eq!(
+            counted(Tiny::sale(3).unknown(1).bought(1)),
+            "1 attempts with an unknown outcome, purchases of them that were applied: 0."
+        );
+        let refused_and_stored = Tiny::sale(3).bought(1).refused(2, "sold_out");
+        assert_eq!(
+            counted(refused_and_stored.order(2, Created)),
+            "0 attempts with an unknown outcome, purchases of them that were applied: 0."
         );
     }
 
     #[test]
     fn half_applied_fails() {
         let half = || held(Tiny::sale(3).bought(1).unknown(2), &user_id(2));
+        let of_other_sku = Tiny::sale(3).sku(3).bought(1).unknown(2);
+        let of_other_sku = of_other_sku.but(|one| one.sku = 1).with(|e| {
+            e.stores.end.cache[1].held.insert(user_id(2), 1);
+        });
         let of_rejected = Tiny::sale(3)
             .bought(1)
             .unknown(2)
@@ -148,6 +170,7 @@ mod tests {
             CheckId::L2,
             vec![
                 ("held in the cache, no order", half(), Fail),
+                ("of another SKU", of_other_sku, Fail),
                 (
                     "held in the cache, another click refused",
                     held(

@@ -106,3 +106,99 @@ pub fn order(row: &OrderRow) -> String {
         row.order_id, row.user, row.quantity, row.sku
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::CheckId::{L1, L5, S6};
+    use super::super::tiny_history::{SEED, Tiny, broker_killed};
+    use super::*;
+    use crate::faults::FaultEvent;
+    use crate::history::final_state::OrderState::Created;
+    use crate::load::population::user_id;
+
+    /// The last click is sent so many milliseconds after the first arrival, and answered 1 ms later.
+    fn at(tiny: Tiny, ms: u64) -> Tiny {
+        tiny.but(|one| {
+            one.sent_ns = ms * 1_000_000;
+            one.completed_ns = one.sent_ns + 1_000_000;
+        })
+    }
+
+    #[test]
+    fn faults_stand_among_the_attempts_unless_they_were_over_before() {
+        let lost = at(Tiny::sale(3).bought(1).accepted(2), 2_000);
+        let lost = lost.with(|e| {
+            let unhealed = FaultEvent {
+                healed_at_ms: None,
+                ..broker_killed(3_000, 0)
+            };
+            e.faults = vec![
+                broker_killed(500, 1_999),
+                broker_killed(1_000, 2_000),
+                unhealed,
+            ];
+        });
+        let witness = lost.check(L1).witnesses.remove(0).witness;
+        let buys = format!(
+            "+2.000 s {} buys 1 of s0: accepted, order o2 after 1.0 ms (node 0, fault epoch 0)",
+            user_id(2)
+        );
+        assert_eq!(
+            witness.events,
+            [
+                "+1.000 s fault broker_kill: broker",
+                "+2.000 s fault broker_kill healed",
+                buys.as_str(),
+                "+3.000 s fault broker_kill: broker",
+                "at rest: the store holds no order for it",
+                "the queue is empty: the order is lost",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_order_that_nobody_asked_for_has_no_attempt() {
+        let unasked = Tiny::sale(3).bought(1).order(2, Created);
+        let witness = unasked.check(S6).witnesses.remove(0).witness;
+        assert_eq!(
+            witness.events,
+            [
+                "the history knows no attempt that could have made it".to_owned(),
+                format!(
+                    "at rest: the store holds order o2 of {}, 1 of s0, created",
+                    user_id(2)
+                ),
+                "nobody sent this request id".to_owned(),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_refusal_that_is_only_counted_is_told_by_itself() {
+        let out = |tiny: Tiny| {
+            at(tiny, 9_000).with(|e| {
+                e.plan.expect.recover_ms_max = 1_000;
+                e.faults.push(broker_killed(1_000, 2_000));
+            })
+        };
+        let events = |tiny: Tiny| tiny.check(L5).witnesses.remove(0).witness;
+        let refused = events(out(Tiny::sale(3).bought(1).refused(2, "paused")));
+        assert_eq!(refused.subject, format!("request {}", request_id(SEED, 2)));
+        let said = format!(
+            "+9.000 s {} buys 1 of s0: refused (paused) after 1.0 ms (node 0, fault epoch 0)",
+            user_id(2)
+        );
+        assert_eq!(
+            refused.events,
+            [
+                said.as_str(),
+                "every fault so far had been healed for more than 1.0 s"
+            ]
+        );
+        let kept = events(out(Tiny::sale(3).bought(2).unknown(2)));
+        assert!(
+            kept.events.iter().any(|one| one.contains("holds order o2")),
+            "{kept:#?}"
+        );
+    }
+}
