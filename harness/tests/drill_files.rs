@@ -806,7 +806,7 @@ fn a_target_that_sends_no_alerts_is_not_asked_for_them() {
     assert!(plan.expect.checks.contains(&CheckId::A1));
     let alert = &plan.expect.alerts[0];
     assert_eq!(alert.fault.as_deref(), Some("redis_primary_kill"));
-    assert_eq!((alert.within_ms, alert.at_least), (5_000, 1));
+    assert_eq!((alert.within_ms, alert.at_least), (10_000, 1));
 
     let path = drills().join("baseline/oversell.toml");
     let naive = Choices {
@@ -874,9 +874,8 @@ fn a_variant_of_the_target_changes_the_environment_and_picks_its_mutants() {
     let shop = drills().join("targets/naive-shop.toml");
     let other = under(None, shop.to_str());
     let other = other.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(
-        other.variants,
-        [String::new(); 0],
+    assert!(
+        other.variants.is_empty(),
         "another target has none of these"
     );
 }

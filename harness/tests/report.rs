@@ -377,7 +377,7 @@ impl Run {
                 ("redelivered".to_owned(), 37.0),
                 ("grants".to_owned(), 4_021.0),
             ]),
-            unread: Vec::new(),
+            ..StoreState::default()
         };
         FinalState {
             start,
