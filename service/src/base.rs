@@ -1,6 +1,7 @@
 //! The parts that everything else stands on, and how they are put together around a queue.
 
-use std::collections::HashMap;
+mod tasks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -16,20 +17,11 @@ use crate::operations::alerts::Alerts;
 use crate::operations::dead_letters::LetterDesk;
 use crate::operations::metrics::Metrics;
 use crate::operations::sale_desk::SaleDesk;
-use crate::queue::applier::Applier;
-use crate::queue::outages::tell_outages;
-use crate::queue::outbox::{OutboxQueue, Relay, Writer};
-use crate::queue::rocketmq::Publisher;
-use crate::queue::stream::{StreamConsumer, StreamQueue};
+use crate::queue::outbox::{OutboxQueue, Writer};
+use crate::queue::stream::StreamQueue;
 use crate::queue::{OrderQueue, Queues, Way};
 use crate::reconcile::applied::AppliedNews;
-use crate::reconcile::check_back::CheckedBack;
-use crate::reconcile::follower::Follower;
-use crate::reconcile::keeper::Keeper;
-use crate::reconcile::quiet::Quieter;
-use crate::reconcile::rebuild::Rebuilder;
 use crate::reconcile::releases::Releases;
-use crate::reconcile::sweep::Sweep;
 use crate::sale::buy::Shop;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::clock;
@@ -44,7 +36,7 @@ use crate::stock::lane::LaneParts;
 use crate::stock::scripts::Scripts;
 use crate::stock::supervisor::Supervisor;
 use crate::stock::topology::Scout;
-use crate::store::{Applied, Entry, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Stores, memory, counters. Everything in it is shared.
 pub struct Base {
@@ -173,126 +165,10 @@ impl Base {
         let _ = self.stop.send(true);
     }
 
-    /// Learns the sales from MySQL and starts the tasks of this node's role; returns what the gateway needs.
-    ///
-    /// # Errors
-    /// MySQL does not answer.
-    pub async fn start(
-        &self,
-        settings: &Settings,
-        queues: Queues,
-        publisher: Option<Publisher>,
-        prometheus: PrometheusHandle,
-        tasks: &mut JoinSet<()>,
-    ) -> Result<App, StoreError> {
-        let mut follower = self.follower(queues.clone());
-        follower.read().await?;
-        tasks.spawn(follower.run());
-        let connected = (queues.clone(), Arc::clone(&self.catalogue));
-        let is_connected = move || connected.0.are_connected(&connected.1);
-        tasks.spawn(tell_outages(is_connected, self.alerts.clone()));
-        if self.role.is_keeper() {
-            let keeper = Keeper {
-                node: self.node.clone(),
-                catalogue: Arc::clone(&self.catalogue),
-                rebuilder: self.rebuilder(settings, queues.clone()),
-                checked_back: CheckedBack::default(),
-            };
-            tasks.spawn(keeper.run());
-            tasks.spawn(self.releases.clone().run());
-            let interval = Duration::from_secs(settings.dead_letter_retry_s);
-            tasks.spawn(self.letters().run(interval));
-        }
-        tasks.spawn(self.sweep().run());
-        if self.role.is_consumer() {
-            tasks.spawn(self.stream_consumer(settings).run());
-        }
-        if let Some(publisher) = publisher {
-            tasks.spawn(self.relay(settings, publisher).run());
-        }
-        if self.role.is_gateway() {
-            for Way { queue, congestion } in queues.all().map(Way::clone) {
-                tasks.spawn(congestion.watch(queue, settings.backlog_max));
-            }
-        }
-        Ok(self.app(settings, queues, prometheus))
-    }
-
-    fn stream_consumer(
-        &self,
-        settings: &Settings,
-    ) -> StreamConsumer<impl Fn(&[Applied]) + Send + Sync + 'static> {
-        let news = self.news.clone();
-        StreamConsumer {
-            name: self.node.clone(),
-            catalogue: Arc::clone(&self.catalogue),
-            stock: self.stock.clone(),
-            applier: Applier {
-                store: self.store.clone(),
-                entry: Entry::Delivered,
-                batch_max: settings.batch_max(),
-                age_max: settings.message_age_max(),
-                on_applied: Arc::new(move |applied: &[Applied]| news.tell(applied)),
-                is_stuck: Arc::default(),
-                stopped: self.stop.subscribe(),
-            },
-        }
-    }
-
-    fn relay(&self, settings: &Settings, publisher: Publisher) -> Relay {
-        Relay {
-            store: self.store.clone(),
-            publisher,
-            metrics: self.metrics.clone(),
-            alerts: self.alerts.clone(),
-            poll: Duration::from_millis(settings.relay_poll_ms),
-        }
-    }
-
     fn letters(&self) -> LetterDesk {
         LetterDesk {
             store: self.store.clone(),
             news: self.news.clone(),
-        }
-    }
-
-    fn follower(&self, queues: Queues) -> Follower {
-        Follower {
-            node: self.node.clone(),
-            is_gateway: self.role.is_gateway(),
-            catalogue: Arc::clone(&self.catalogue),
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-            alerts: self.alerts.clone(),
-            quieter: Quieter {
-                node: self.node.clone(),
-                promises: Arc::clone(&self.promises),
-                store: self.store.clone(),
-                queues,
-                metrics: self.metrics.clone(),
-                alerts: self.alerts.clone(),
-                waits: HashMap::new(),
-            },
-        }
-    }
-
-    fn rebuilder(&self, settings: &Settings, queues: Queues) -> Rebuilder {
-        Rebuilder {
-            stock: self.stock.clone(),
-            store: self.store.clone(),
-            queues,
-            metrics: self.metrics.clone(),
-            alerts: self.alerts.clone(),
-            hold: settings.hold(),
-        }
-    }
-
-    fn sweep(&self) -> Sweep {
-        Sweep {
-            catalogue: Arc::clone(&self.catalogue),
-            promises: Arc::clone(&self.promises),
-            stock: self.stock.clone(),
-            store: self.store.clone(),
         }
     }
 

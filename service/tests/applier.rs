@@ -19,12 +19,7 @@ const SALE: &str = "sale";
 const AGE_MAX: Duration = Duration::from_secs(60);
 
 async fn store() -> Store {
-    let store = mariadb::store().await;
-    store.put_sale(SALE, Rules::default()).await.unwrap();
-    for sku in ["a", "b"] {
-        store.put_sku(SALE, sku, 100).await.unwrap();
-    }
-    store
+    mariadb::selling(SALE, Rules::default(), &[("a", 100), ("b", 100)]).await
 }
 
 fn order(n: u32, sku: &str, age: Duration) -> OrderMessage {

@@ -27,10 +27,7 @@ const RULES: Rules = Rules {
 };
 
 async fn selling(stock: i64) -> Store {
-    let store = mariadb::store().await;
-    store.put_sale(SALE, RULES).await.unwrap();
-    store.put_sku(SALE, SKU, stock).await.unwrap();
-    store
+    mariadb::selling(SALE, RULES, &[(SKU, stock)]).await
 }
 
 fn order(n: u32) -> OrderMessage {
@@ -77,6 +74,7 @@ async fn an_announcement_is_in_one_hand_until_it_is_sent_put_off_or_dead() {
     write(&store, &(0..4).map(order).collect::<Vec<_>>()).await;
     let first = store.claim_announcements(3).await.unwrap();
     let second = store.claim_announcements(3).await.unwrap();
+    assert!(store.has_announcements().await.unwrap());
     let held = |claim: &flashsale::store::Claim| claim.announcements.len();
     assert_eq!((held(&first), held(&second)), (3, 1));
     drop(second); // A relay that dies gives back what it held.
@@ -111,6 +109,7 @@ async fn an_announcement_is_in_one_hand_until_it_is_sent_put_off_or_dead() {
         store.dead_letters_count().await.unwrap(),
     );
     assert_eq!(counts, (0, 1));
+    assert!(!store.has_announcements().await.unwrap());
 }
 
 #[tokio::test]
@@ -194,18 +193,18 @@ async fn what_mysql_refuses_is_not_called_sold_and_is_repaired() {
     assert_eq!(bench.settled().await, (0, 10));
 }
 
+/// Reserves and writes nothing: what a gateway leaves that dies between reservation and transaction.
+async fn reserve(bench: &ShopBench, order: OrderMessage) -> OrderMessage {
+    let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
+    let reserved = bench.app.stock.reserve(&sku, Arc::new(order.clone()));
+    assert!(matches!(reserved.await, Reserved::Granted { .. }));
+    order
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reservation_that_nobody_writes_is_adopted_from_the_ledger() {
     let bench = bench(2, 10).await;
-    let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
-    // What a gateway leaves that dies between reservation and transaction.
-    let orphan = order(7);
-    let reserved = bench
-        .app
-        .stock
-        .reserve(&sku, Arc::new(orphan.clone()))
-        .await;
-    assert!(matches!(reserved, Reserved::Granted { .. }));
+    let orphan = reserve(&bench, order(7)).await;
     assert_eq!(bench.app.store.order(&orphan.order_id).await.unwrap(), None);
     while bench
         .app
@@ -225,13 +224,7 @@ async fn a_reservation_that_nobody_writes_is_adopted_from_the_ledger() {
 async fn a_rebuild_adopts_what_only_the_ledger_knows() {
     let bench = bench(1, 10).await;
     let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
-    let orphan = order(7);
-    let reserved = bench
-        .app
-        .stock
-        .reserve(&sku, Arc::new(orphan.clone()))
-        .await;
-    assert!(matches!(reserved, Reserved::Granted { .. }));
+    let orphan = reserve(&bench, order(7)).await;
     sku.suspect();
     let before = sku.epoch();
     while sku.epoch() == before {
@@ -274,12 +267,7 @@ async fn a_dead_letter_is_replayed_or_given_up_with_its_units() {
         list.iter().map(|one| one.tries).collect::<Vec<_>>(),
         [2, 2, 2]
     );
-    let reserved = bench
-        .app
-        .stock
-        .reserve(&sku, Arc::new(parked[1].clone()))
-        .await;
-    assert!(matches!(reserved, Reserved::Granted { .. }));
+    reserve(&bench, parked[1].clone()).await;
 
     letters.replay(list[0].id).await.unwrap();
     letters.discard(list[1].id).await.unwrap();

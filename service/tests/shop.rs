@@ -11,7 +11,6 @@ use flashsale::gateway::reason::Reason;
 use flashsale::gateway::server;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
-use flashsale::sale::sku::Gate;
 use redis::AsyncCommands;
 use support::shop::{SALE, SKU, ShopBench};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -115,14 +114,7 @@ async fn a_primary_that_lost_everything_is_rebuilt_before_it_sells_again() {
     let mut bench = ShopBench::start(50, 1, Duration::from_millis(100)).await;
     bench.open().await;
     assert_eq!(queued(&bench.buy_all(0..20).await), 20);
-    let node = bench.node.take().unwrap();
-    bench.node = Some(node.restart_empty().await);
-
-    let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
-    let before = sku.epoch();
-    while sku.epoch() == before || sku.gate() != Gate::Open {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    bench.lose_redis().await;
     assert_eq!(bench.settled().await, (30, 20));
     assert_eq!(
         bench.buy_all(0..20).await.len(),

@@ -28,10 +28,7 @@ const RULES: Rules = Rules {
 
 /// A store with one sale and one SKU of `stock` units.
 async fn selling(stock: i64) -> Store {
-    let store = mariadb::store().await;
-    store.put_sale(SALE, RULES).await.unwrap();
-    store.put_sku(SALE, SKU, stock).await.unwrap();
-    store
+    mariadb::selling(SALE, RULES, &[(SKU, stock)]).await
 }
 
 /// The n-th order; every one of another user.

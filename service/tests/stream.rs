@@ -10,7 +10,6 @@ use std::time::Duration;
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
-use flashsale::sale::sku::Gate;
 use flashsale::stock::stream::Take;
 use support::shop::{SALE, SKU, ShopBench};
 
@@ -77,13 +76,7 @@ async fn what_a_dead_consumer_has_in_hand_is_taken_over() {
 async fn a_primary_that_lost_its_stream_keeps_what_was_promised() {
     let mut bench = bench(1, 50).await;
     assert_eq!(queued(&bench.buy_all(0..20).await), 20);
-    let node = bench.node.take().unwrap();
-    bench.node = Some(node.restart_empty().await);
-    let sku = bench.app.shop.catalogue.find(SALE, SKU).unwrap();
-    let before = sku.epoch();
-    while sku.epoch() == before || sku.gate() != Gate::Open {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    bench.lose_redis().await;
     assert_eq!(bench.settled().await, (30, 20));
     assert_eq!(queued(&bench.buy_all(100..200).await), 30);
     assert_eq!(bench.settled().await, (0, 50));

@@ -1,6 +1,5 @@
 //! Orders on their way into MySQL: lanes in parallel, none of which shares a SKU with another.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,15 +9,12 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use super::lanes::by_lane;
 use crate::parts::parts;
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Entry, Letter, LetterKind, Store, StoreError, reason};
 
-/// Batches applied at the same time; one SKU is never in two of them.
-const LANES: usize = 4;
-/// Below this many messages another lane is not worth its transaction.
-const LANE_FILL: usize = 25;
 /// Pause before a batch that MySQL did not take is offered again.
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -92,7 +88,15 @@ where
     }
 
     async fn enter(&self, batch: &[OrderMessage]) -> Result<(), StoreError> {
-        let (stale, fresh) = self.by_age(batch).await?;
+        let now_ms = clock::now_ms();
+        if !batch.iter().any(|order| self.is_stale(order, now_ms)) {
+            return self.enter_fresh(batch).await;
+        }
+        // MySQL's clock must say so too: this node's may be wrong.
+        let now_ms = now_ms.min(self.store.now_ms().await?);
+        let orders = batch.iter().cloned();
+        let (stale, fresh): (Vec<_>, Vec<_>) =
+            orders.partition(|order| self.is_stale(order, now_ms));
         if !stale.is_empty() {
             tracing::error!(
                 orders = stale.len(),
@@ -102,29 +106,19 @@ where
                 self.store.reject(&stale, reason::STALE).await?;
             }
         }
+        self.enter_fresh(&fresh).await
+    }
+
+    async fn enter_fresh(&self, fresh: &[OrderMessage]) -> Result<(), StoreError> {
         if !fresh.is_empty() {
-            (self.on_applied)(&self.store.enter(&fresh, self.entry).await?);
+            (self.on_applied)(&self.store.enter(fresh, self.entry).await?);
         }
         Ok(())
     }
 
-    /// The stale ones and the others. MySQL's clock must say so too: this node's may be wrong.
-    async fn by_age(
-        &self,
-        batch: &[OrderMessage],
-    ) -> Result<(Vec<OrderMessage>, Vec<OrderMessage>), StoreError> {
-        let age_max_ms = u64::try_from(self.age_max.as_millis()).unwrap_or(u64::MAX);
-        let is_stale =
-            |now_ms: u64, order: &OrderMessage| now_ms.saturating_sub(order.at_ms) > age_max_ms;
-        let mut now_ms = clock::now_ms();
-        if self.entry == Entry::Delivered && batch.iter().any(|order| is_stale(now_ms, order)) {
-            now_ms = now_ms.min(self.store.now_ms().await?);
-            return Ok(batch
-                .iter()
-                .cloned()
-                .partition(|order| is_stale(now_ms, order)));
-        }
-        Ok((Vec::new(), batch.to_vec()))
+    fn is_stale(&self, order: &OrderMessage, now_ms: u64) -> bool {
+        let age_ms = now_ms.saturating_sub(order.at_ms);
+        self.entry == Entry::Delivered && u128::from(age_ms) > self.age_max.as_millis()
     }
 
     /// Finds out which orders of a refused batch MySQL cannot store: one by one, so that the others do not wait.
@@ -185,83 +179,6 @@ impl<F> Clone for Applier<F> {
             on_applied: Arc::clone(&self.on_applied),
             is_stuck: Arc::clone(&self.is_stuck),
             stopped: self.stopped.clone(),
-        }
-    }
-}
-
-/// Distributes orders over lanes, all orders of a SKU on one lane and in their order: the hot row is never
-/// fought for, and small SKUs share a transaction.
-fn by_lane(orders: Vec<OrderMessage>) -> Vec<Vec<OrderMessage>> {
-    let lanes = orders.len().div_ceil(LANE_FILL).clamp(1, LANES);
-    let mut by_sku: BTreeMap<(String, String), Vec<OrderMessage>> = BTreeMap::new();
-    for order in orders {
-        by_sku
-            .entry((order.sale.clone(), order.sku.clone()))
-            .or_default()
-            .push(order);
-    }
-    let mut skus: Vec<Vec<OrderMessage>> = by_sku.into_values().collect();
-    skus.sort_by_key(|orders| std::cmp::Reverse(orders.len()));
-    let mut filled: Vec<Vec<OrderMessage>> = vec![Vec::new(); lanes];
-    for orders in skus {
-        if let Some(emptiest) = filled.iter_mut().min_by_key(|lane| lane.len()) {
-            emptiest.extend(orders);
-        }
-    }
-    filled.retain(|lane| !lane.is_empty());
-    filled
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::{HashMap, HashSet};
-
-    use super::*;
-
-    fn orders(sizes: &[(&str, usize)]) -> Vec<OrderMessage> {
-        let mut orders = Vec::new();
-        for (sku, size) in sizes {
-            for n in 0..*size {
-                orders.push(OrderMessage {
-                    order_id: format!("{sku}-{n}"),
-                    sale: "sale".to_owned(),
-                    sku: (*sku).to_owned(),
-                    user: "user".to_owned(),
-                    quantity: 1,
-                    request_id: "request".to_owned(),
-                    at_ms: n as u64,
-                });
-            }
-        }
-        orders
-    }
-
-    #[test]
-    fn lanes_share_skus_out_and_never_split_one() {
-        let table: [(&[(&str, usize)], usize); 5] = [
-            (&[], 0),
-            (&[("a", 1)], 1),
-            (&[("a", 500)], 1),
-            (&[("a", 10), ("b", 10)], 1),
-            (&[("a", 100), ("b", 60), ("c", 50), ("d", 40), ("e", 30)], 4),
-        ];
-        for (sizes, expected) in table {
-            let all = orders(sizes);
-            let lanes = by_lane(all.clone());
-            assert_eq!(lanes.len(), expected, "{sizes:?}");
-            let mut lane_of: HashMap<&str, usize> = HashMap::new();
-            for (number, lane) in lanes.iter().enumerate() {
-                for order in lane {
-                    let lane = lane_of.entry(&order.sku).or_insert(number);
-                    assert_eq!(*lane, number, "{} is on two lanes", order.sku);
-                }
-            }
-            let seen: HashSet<&str> = lanes
-                .iter()
-                .flatten()
-                .map(|order| order.order_id.as_str())
-                .collect();
-            assert_eq!(seen.len(), all.len(), "nothing lost, nothing doubled");
         }
     }
 }

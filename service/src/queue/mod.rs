@@ -3,6 +3,7 @@
 pub mod applier;
 pub mod congestion;
 mod direct;
+mod lanes;
 mod order_queue;
 pub mod outages;
 pub mod outbox;

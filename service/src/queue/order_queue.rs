@@ -28,9 +28,9 @@ pub trait OrderQueue: Send + Sync + 'static {
     fn is_connected(&self) -> bool;
 
     /// Brings to MySQL what Redis has reserved and nobody is left to submit. Where the queue itself asks about such
-    /// orders there is nothing to do.
-    fn adopt(&self, _orders: Vec<OrderMessage>) -> Answering<'_, ()> {
-        Box::pin(std::future::ready(()))
+    /// orders there is nothing to do. Returns how many are there now.
+    fn adopt(&self, _orders: Vec<OrderMessage>) -> Answering<'_, usize> {
+        Box::pin(std::future::ready(0))
     }
 }
 
@@ -86,11 +86,14 @@ impl Queues {
         reading.filter(|_| queue.is_connected())
     }
 
-    /// Orders of every SKU that is known can be submitted.
+    /// Orders of every SKU that is known can be submitted; while none is known, orders by every way.
     #[must_use]
     pub fn are_connected(&self, catalogue: &Catalogue) -> bool {
         let skus = catalogue.all();
-        skus.iter().all(|sku| self.of(sku).queue.is_connected())
+        match skus.is_empty() {
+            true => self.all().iter().all(|way| way.queue.is_connected()),
+            false => skus.iter().all(|sku| self.of(sku).queue.is_connected()),
+        }
     }
 
     /// Orders that wait to be applied, on all ways; `None` if one does not say.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::rebuild::Rebuilder;
+use crate::parts::parts;
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
 use crate::sale::sku::Sku;
@@ -45,29 +46,24 @@ impl CheckedBack {
     /// The deadlines to look at now, from and to; None while it is too early.
     fn due(&self, sku: &Sku, now: Instant, to_ms: u64) -> Option<(u64, u64)> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match seen.get(&name(sku)) {
-            Some(seen) if now - seen.at < LOOK_INTERVAL => None,
-            Some(seen) if now - seen.whole_at < WHOLE_INTERVAL => Some((seen.deadline_ms, to_ms)),
-            _ => Some((0, to_ms)),
+        let last = seen.get(&sku.name()).copied();
+        if last.is_some_and(|last| now - last.at < LOOK_INTERVAL) {
+            return None;
         }
-        .inspect(|&(from_ms, _)| {
-            let whole_at = seen
-                .get(&name(sku))
-                .filter(|_| from_ms > 0)
-                .map_or(now, |seen| seen.whole_at);
-            let looked = Seen {
-                at: now,
-                whole_at,
-                deadline_ms: to_ms,
-            };
-            seen.insert(name(sku), looked);
-        })
+        let last = last.filter(|last| now - last.whole_at < WHOLE_INTERVAL);
+        let looked = Seen {
+            at: now,
+            whole_at: last.map_or(now, |last| last.whole_at),
+            deadline_ms: to_ms,
+        };
+        seen.insert(sku.name(), looked);
+        Some((last.map_or(0, |last| last.deadline_ms), to_ms))
     }
 
     /// The look did not come to its end: the next one is whole.
     fn forget(&self, sku: &Sku) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.remove(&name(sku));
+        seen.remove(&sku.name());
     }
 }
 
@@ -92,12 +88,17 @@ impl Rebuilder {
         }
     }
 
-    /// Has orders written that only the ledger knows.
+    /// Has orders brought to MySQL that only the ledger knows, where their way does not do so by itself.
     pub(super) async fn adopt(&self, sku: &Sku, orphans: Vec<OrderMessage>) {
-        let (sale, name, orders) = (&sku.sale, &sku.sku, orphans.len());
-        tracing::warn!(sale, sku = name, orders, "orders adopted from the ledger");
-        self.metrics.adopted.increment(orders as u64);
-        self.queues.of(sku).queue.adopt(orphans).await;
+        if !parts().adopts() {
+            return;
+        }
+        let orders = self.queues.of(sku).queue.adopt(orphans).await;
+        if orders > 0 {
+            let (sale, sku) = (&sku.sale, &sku.sku);
+            tracing::warn!(sale, sku, orders, "orders adopted from the ledger");
+            self.metrics.adopted.increment(orders as u64);
+        }
     }
 
     /// Reservations whose deadline is in this span and whose order MySQL does not have.
@@ -118,10 +119,6 @@ impl Rebuilder {
         }
         Ok(orphans)
     }
-}
-
-fn name(sku: &Sku) -> (String, String) {
-    (sku.sale.clone(), sku.sku.clone())
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ impl Keeper {
 
     /// One task a SKU at a time: nothing is adopted while the SKU is rebuilt.
     fn check_back(&self, restoring: &mut Restoring, sku: &Arc<Sku>) {
-        let name = (sku.sale.clone(), sku.sku.clone());
+        let name = sku.name();
         if !restoring.names.insert(name.clone()) {
             return;
         }

@@ -82,7 +82,7 @@ impl Quieter {
     }
 
     fn wait(&mut self, closing: &Closing) -> Option<&mut Wait> {
-        self.waits.get_mut(&name(&closing.sku))
+        self.waits.get_mut(&closing.sku.name())
     }
 
     /// A wait for each, anew when the epoch is; returns those that have begun.
@@ -90,7 +90,7 @@ impl Quieter {
         let mut before = std::mem::take(&mut self.waits);
         let mut begun = Vec::new();
         for one in closing {
-            let name = name(&one.sku);
+            let name = one.sku.name();
             let wait = before.remove(&name);
             let wait = wait.filter(|wait| wait.epoch == one.epoch);
             if wait.is_none() {
@@ -194,8 +194,4 @@ pub async fn give_up(
         alerts.raise(Trouble::PromiseBroken, sku, text);
     }
     Ok(given_up)
-}
-
-fn name(sku: &Sku) -> (String, String) {
-    (sku.sale.clone(), sku.sku.clone())
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::order::{OrderId, OrderMessage};
+use super::order::OrderMessage;
 use super::promises::{PromiseState, Promises};
 use super::sku::Sku;
 use crate::operations::metrics::Metrics;
@@ -51,9 +51,7 @@ impl Settler {
             Ok(Settled::Reserved | Settled::Released) => {
                 self.metrics.settled_reserved.increment(1);
                 self.promises.granted(order);
-                OrderId::parse(&order.order_id)
-                    .into_iter()
-                    .for_each(|id| sku.accept(&order.user, id));
+                sku.accept(&order.user, &order.order_id);
                 if sku.rules().queue == QueuePath::Outbox {
                     drop(self.writer.post(OrderMessage::clone(order)));
                 }

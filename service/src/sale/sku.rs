@@ -85,6 +85,12 @@ impl Sku {
         }
     }
 
+    /// Sale and SKU.
+    #[must_use]
+    pub fn name(&self) -> (String, String) {
+        (self.sale.clone(), self.sku.clone())
+    }
+
     #[must_use]
     pub fn rules(&self) -> Rules {
         **self.rules.load()
@@ -166,7 +172,11 @@ impl Sku {
         self.accepted.pin().contains_key(user)
     }
 
-    pub fn accept(&self, user: &str, order_id: OrderId) {
+    /// Notes that the order was accepted; a text that is no id of ours is nobody's order.
+    pub fn accept(&self, user: &str, order_id: &str) {
+        let Some(order_id) = OrderId::parse(order_id) else {
+            return;
+        };
         let with_it = |of_user: &Vec<OrderId>| {
             let mut of_user = of_user.clone();
             if !of_user.contains(&order_id) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::clock;
 use super::marks::Generation;
-use super::order::{OrderId, OrderMessage, Reserved};
+use super::order::{OrderMessage, Reserved};
 use super::promises::{PromiseState, Promises};
 use super::settler::Settler;
 use super::sku::{Gate, Sku};
@@ -113,9 +113,7 @@ impl ReserveTransaction {
             _ => false,
         };
         if is_accepted {
-            OrderId::parse(id)
-                .into_iter()
-                .for_each(|id| sku.accept(&order.user, id));
+            sku.accept(&order.user, id);
         }
     }
 
@@ -135,9 +133,7 @@ impl ReserveTransaction {
                 Ok(ledger) => {
                     let known = ledger.iter().filter(|(_, entry)| !entry.is_refused());
                     for (id, entry) in known {
-                        OrderId::parse(id)
-                            .into_iter()
-                            .for_each(|id| sku.accept(&entry.user, id));
+                        sku.accept(&entry.user, id);
                     }
                     sku.marks.sold_out(asked, quantity);
                 }

@@ -9,6 +9,10 @@ use super::order::{number, text};
 use super::transaction::Work;
 use super::{Store, StoreError};
 
+/// The columns that make a [`DeadLetter`].
+const SELECT: &str =
+    "SELECT id, kind, order_id, body, reason, tries, parked_at_ms FROM dead_letters";
+
 /// Of a listing at most.
 const LISTED_MAX: u32 = 500;
 
@@ -89,24 +93,20 @@ impl Store {
 
     /// The oldest, up to 500.
     pub async fn dead_letters(&self) -> Result<Vec<DeadLetter>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT id, kind, order_id, body, reason, tries, parked_at_ms FROM dead_letters ORDER BY id LIMIT ?",
-        )
-        .bind(LISTED_MAX)
-        .fetch_all(&self.pool)
-        .await
-        .map_err(|source| StoreError::sql("read dead letters", source))?;
+        let rows = sqlx::query(&format!("{SELECT} ORDER BY id LIMIT ?"))
+            .bind(LISTED_MAX)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("read dead letters", source))?;
         rows.iter().map(read).collect()
     }
 
     pub async fn dead_letter(&self, id: u64) -> Result<Option<DeadLetter>, StoreError> {
-        let row = sqlx::query(
-            "SELECT id, kind, order_id, body, reason, tries, parked_at_ms FROM dead_letters WHERE id = ?",
-        )
-        .bind(id)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|source| StoreError::sql("read a dead letter", source))?;
+        let row = sqlx::query(&format!("{SELECT} WHERE id = ?"))
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("read a dead letter", source))?;
         row.as_ref().map(read).transpose()
     }
 

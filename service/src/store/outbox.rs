@@ -70,6 +70,14 @@ impl Store {
         })
     }
 
+    /// Whether there is anything to claim, without claiming it: what an idle relay asks.
+    pub async fn has_announcements(&self) -> Result<bool, StoreError> {
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM outbox)")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("look into the outbox", source))
+    }
+
     /// Announcements that have not been sent.
     pub async fn unsent(&self) -> Result<i64, StoreError> {
         sqlx::query_scalar("SELECT COUNT(*) FROM outbox")

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use flashsale::sale::sku::Rules;
 use flashsale::store::Store;
 use sqlx::{ConnectOptions, Connection};
 
@@ -39,6 +40,16 @@ pub async fn database() -> String {
 pub async fn store() -> Store {
     let store = Store::connect(&database().await).await.unwrap();
     store.migrate().await.unwrap();
+    store
+}
+
+/// A store with one sale and its SKUs, each with its units.
+pub async fn selling(sale: &str, rules: Rules, skus: &[(&str, i64)]) -> Store {
+    let store = store().await;
+    store.put_sale(sale, rules).await.unwrap();
+    for (sku, stock) in skus {
+        store.put_sku(sale, sku, *stock).await.unwrap();
+    }
     store
 }
 

@@ -12,7 +12,7 @@ use flashsale::queue::{Answering, LocalTransaction, OrderQueue, Progress, QueueP
 use flashsale::reconcile::applied::AppliedNews;
 use flashsale::sale::buy::{Answer, Purchase};
 use flashsale::sale::order::{OrderMessage, Reserved};
-use flashsale::sale::sku::Rules;
+use flashsale::sale::sku::{Gate, Rules};
 use flashsale::sale::transaction::ReserveTransaction;
 use flashsale::settings::Settings;
 use flashsale::store::Store;
@@ -164,6 +164,17 @@ impl ShopBench {
             buyers.spawn(async move { buy(&app, n).await });
         }
         buyers.join_all().await
+    }
+
+    /// Redis loses everything, and the SKU is open again.
+    pub async fn lose_redis(&mut self) {
+        let node = self.node.take().unwrap();
+        self.node = Some(node.restart_empty().await);
+        let sku = self.app.shop.catalogue.find(SALE, SKU).unwrap();
+        let before = sku.epoch();
+        while sku.epoch() == before || sku.gate() != Gate::Open {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Waits until both stores agree and no order is on its way; returns (available, live orders).

@@ -14,7 +14,6 @@ use tokio::time::timeout;
 use super::direct::{self, Standing};
 use super::{Answering, OrderQueue, Progress, Submitted};
 use crate::failpoints::{Point, reach};
-use crate::parts::parts;
 use crate::sale::order::{OrderMessage, Reserved};
 use crate::sale::transaction::ReserveTransaction;
 use crate::store::AppliedOutcome;
@@ -59,17 +58,21 @@ impl OrderQueue for OutboxQueue {
         self.writer.is_flowing()
     }
 
-    fn adopt(&self, orders: Vec<OrderMessage>) -> Answering<'_, ()> {
-        if !parts().adopts() {
-            return Box::pin(std::future::ready(()));
-        }
+    /// What takes longer than a buyer would wait, or comes to a writer that is stopped, is left to the next look.
+    fn adopt(&self, orders: Vec<OrderMessage>) -> Answering<'_, usize> {
         Box::pin(async move {
+            let mut adopted = 0;
             let all = async {
-                for written in orders.into_iter().map(|order| self.writer.post(order)) {
-                    let _ = written.await; // A writer that is stopped leaves it to the next keeper.
+                let posted: Vec<_> = orders
+                    .into_iter()
+                    .map(|one| self.writer.post(one))
+                    .collect();
+                for written in posted {
+                    adopted += usize::from(written.await.is_ok());
                 }
             };
             drop(timeout(COMMIT_PATIENCE, all).await);
+            adopted
         })
     }
 }

@@ -45,7 +45,7 @@ impl Relay {
 
     /// One look; returns how many announcements it found. While the broker is away none is tried.
     async fn relay(&mut self) -> Result<usize, StoreError> {
-        if !self.publisher.is_up() {
+        if !self.publisher.is_up() || !self.store.has_announcements().await? {
             return Ok(0);
         }
         let claim = self.store.claim_announcements(CLAIM_MAX).await?;

@@ -12,7 +12,6 @@ use tokio::time::timeout;
 
 use super::direct::{self, Standing};
 use super::{Answering, OrderQueue, Progress, QueuePath, Submitted};
-use crate::parts::parts;
 use crate::reconcile::applied::AppliedNews;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::order::OrderMessage;
@@ -60,20 +59,22 @@ impl OrderQueue for StreamQueue {
         true // Where the SKU's primary is not, its gate is closed.
     }
 
-    fn adopt(&self, orders: Vec<OrderMessage>) -> Answering<'_, ()> {
-        if !parts().adopts() {
-            return Box::pin(std::future::ready(()));
-        }
+    fn adopt(&self, orders: Vec<OrderMessage>) -> Answering<'_, usize> {
         Box::pin(async move {
+            let mut adopted = 0;
             let all = async {
                 for batch in orders.chunks(BATCH_MAX) {
                     match self.transaction.store.apply(batch).await {
-                        Ok(applied) => self.news.tell(&applied),
+                        Ok(applied) => {
+                            self.news.tell(&applied);
+                            adopted += applied.len();
+                        }
                         Err(error) => tracing::debug!(%error, "orders are adopted later"),
                     }
                 }
             };
             drop(timeout(ADOPT_PATIENCE, all).await);
+            adopted
         })
     }
 }
