@@ -7,6 +7,7 @@ mod bars;
 pub mod check;
 pub mod cli;
 mod cpu;
+mod drills;
 mod machine;
 mod measure;
 mod median;

@@ -6,16 +6,15 @@
 mod process;
 mod table;
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use serde::Serialize;
 
+use crate::drills::{Drills, figure};
 use crate::machine::Machine;
 use crate::median::median;
-use crate::tool::program::beside_us;
 use process::{Spent, run_to_end};
 
 pub use table::markdown;
@@ -61,39 +60,24 @@ pub struct Checks {
 /// # Errors
 /// Flashdrill is not built or cannot be run, or a drill left no history.
 pub fn measure(settings: Settings) -> io::Result<Checks> {
-    let flashdrill = beside_us("flashdrill")
-        .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
-    let scratch = std::env::temp_dir().join(format!("flashbench-check-{}", std::process::id()));
+    let drills = Drills::new("check")?;
     let histories = settings.rate_shares.iter().map(|share| {
         eprintln!("bench: {DRILL} at {share} of its rate makes a history");
-        let run = make_history(&flashdrill, &scratch, *share)?;
-        checked(&flashdrill, &run, settings.repeats)
+        let mut command = drills.run(DRILL);
+        let status = command
+            .args(["--rate-share", &share.to_string()])
+            .status()?;
+        checked(
+            &drills.flashdrill,
+            &drills.latest(status)?,
+            settings.repeats,
+        )
     });
-    let histories: io::Result<Vec<_>> = histories.collect();
-    fs::remove_dir_all(&scratch)?;
     Ok(Checks {
         machine: Machine::here()?,
         settings,
-        histories: histories?,
+        histories: histories.collect::<io::Result<_>>()?,
     })
-}
-
-/// Whatever its verdict is here: it was recorded.
-fn make_history(flashdrill: &Path, scratch: &Path, share: f64) -> io::Result<PathBuf> {
-    let status = Command::new(flashdrill)
-        .args([
-            "drill",
-            "run",
-            DRILL,
-            "--rate-share",
-            &share.to_string(),
-            "--results",
-        ])
-        .arg(scratch)
-        .stdout(Stdio::null())
-        .status()?;
-    let latest = fs::canonicalize(scratch.join("latest"));
-    latest.map_err(|_| io::Error::other(format!("the drill left no run: {status}")))
 }
 
 fn checked(flashdrill: &Path, run: &Path, repeats: usize) -> io::Result<Checked> {
@@ -102,16 +86,10 @@ fn checked(flashdrill: &Path, run: &Path, repeats: usize) -> io::Result<Checked>
         run_to_end(command.arg("check").arg(run))
     });
     Ok(Checked {
-        attempts: attempts(run)?,
+        // The flagship's buyers do nothing else.
+        attempts: figure(run, "sale", "buy_attempts")? as u64,
         checks: checks.collect::<io::Result<_>>()?,
     })
-}
-
-/// Clicks that the run's verdict counts; the flagship's buyers do nothing else.
-fn attempts(run: &Path) -> io::Result<u64> {
-    let verdict: serde_json::Value = serde_json::from_slice(&fs::read(run.join("verdict.json"))?)?;
-    let attempts = verdict["sale"]["buy_attempts"].as_u64();
-    attempts.ok_or_else(|| io::Error::other("verdict.json does not count the attempts"))
 }
 
 impl Checked {

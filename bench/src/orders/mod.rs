@@ -6,15 +6,13 @@
 mod spent;
 mod table;
 
-use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde::Serialize;
 
+use crate::drills::{Drills, figure, verdict};
 use crate::machine::Machine;
-use crate::tool::program::beside_us;
 use spent::{Meter, Spent};
 
 pub use table::markdown;
@@ -80,49 +78,32 @@ pub struct Orders {
 /// # Errors
 /// Flashdrill is not built or cannot be run, or a drill left no verdict.
 pub fn compare(settings: Settings) -> io::Result<Orders> {
-    let flashdrill = beside_us("flashdrill")
-        .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
-    let scratch = std::env::temp_dir().join(format!("flashbench-orders-{}", std::process::id()));
+    let drills = Drills::new("orders")?;
     let ways = WAYS.iter().map(|way| {
         eprintln!("bench: {DRILL} by {}", way.name);
-        taken(&flashdrill, &scratch, *way, settings)
+        taken(&drills, *way, settings)
     });
-    let ways: io::Result<Vec<_>> = ways.collect();
-    fs::remove_dir_all(&scratch)?;
     Ok(Orders {
         machine: Machine::here()?,
         settings,
-        ways: ways?,
+        ways: ways.collect::<io::Result<_>>()?,
     })
 }
 
-fn taken(flashdrill: &Path, scratch: &Path, way: Way, settings: Settings) -> io::Result<Taken> {
-    let mut command = Command::new(flashdrill);
-    command
-        .args(["drill", "run", DRILL, "--results"])
-        .arg(scratch);
+fn taken(drills: &Drills, way: Way, settings: Settings) -> io::Result<Taken> {
+    let mut command = drills.run(DRILL);
     command.args(way.variant.iter().flat_map(|name| ["--variant", name]));
     command.args(settings.is_short.then_some("--short"));
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
     let spent = metered(&mut child)?;
-    let status = child.wait()?;
-    let latest = fs::canonicalize(scratch.join("latest"));
-    let run = latest.map_err(|_| io::Error::other(format!("the drill left no run: {status}")))?;
+    let run = drills.latest(child.wait()?)?;
+    let accepted = figure(&run, "sale", "accepted")?;
+    let seconds = figure(&run, "load", "sent")? / figure(&run, "load", "sent_per_s")?;
     let verdict = verdict(&run)?;
-    let figure = |section: &str, name: &str| {
-        verdict[section][name]
-            .as_f64()
-            .ok_or_else(|| io::Error::other(format!("verdict.json has no {section}.{name}")))
-    };
-    let (accepted, sent) = (figure("sale", "accepted")?, figure("load", "sent")?);
-    let seconds = sent / figure("load", "sent_per_s")?;
     Ok(Taken {
         way,
         verdict: verdict["verdict"].as_str().unwrap_or("none").to_owned(),
-        offered_per_s: figure("load", "offered_per_s")?,
+        offered_per_s: figure(&run, "load", "offered_per_s")?,
         accepted_per_s: accepted / seconds,
         spent,
         accepted: accepted as u64,
@@ -144,11 +125,6 @@ fn metered(child: &mut Child) -> io::Result<Spent> {
         }
     }
     Ok(spent)
-}
-
-fn verdict(run: &Path) -> io::Result<serde_json::Value> {
-    let file: PathBuf = run.join("verdict.json");
-    Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
 impl Orders {

@@ -1,0 +1,72 @@
+//! Drills of the flashdrill that stands beside this program, with results that nobody keeps.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::tool::program::beside_us;
+
+/// Where the program is and where its runs go; the runs are removed with it.
+pub struct Drills {
+    pub flashdrill: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Drills {
+    /// # Errors
+    /// Flashdrill is not built.
+    pub fn new(name: &str) -> io::Result<Self> {
+        let flashdrill = beside_us("flashdrill")
+            .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
+        let folder = format!("flashbench-{name}-{}", std::process::id());
+        Ok(Self {
+            flashdrill,
+            scratch: std::env::temp_dir().join(folder),
+        })
+    }
+
+    /// A run of a drill, whose verdict on standard output is not wanted.
+    pub fn run(&self, drill: &str) -> Command {
+        let mut command = Command::new(&self.flashdrill);
+        command.args(["drill", "run", drill, "--results"]);
+        command.arg(&self.scratch).stdout(Stdio::null());
+        command
+    }
+
+    /// The folder of the last run, whatever its verdict: it was recorded.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn latest(&self, status: ExitStatus) -> io::Result<PathBuf> {
+        let latest = fs::canonicalize(self.scratch.join("latest"));
+        latest.map_err(|_| io::Error::other(format!("the drill left no run: {status}")))
+    }
+}
+
+impl Drop for Drills {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own sweep of that folder.
+        drop(fs::remove_dir_all(&self.scratch));
+    }
+}
+
+/// A number of a run's `verdict.json`.
+///
+/// # Errors
+/// The file cannot be read, or does not say.
+pub fn figure(run: &Path, section: &str, name: &str) -> io::Result<f64> {
+    verdict(run)?[section][name]
+        .as_f64()
+        .ok_or_else(|| io::Error::other(format!("verdict.json has no {section}.{name}")))
+}
+
+/// A run's `verdict.json`.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn verdict(run: &Path) -> io::Result<serde_json::Value> {
+    Ok(serde_json::from_slice(&fs::read(
+        run.join("verdict.json"),
+    )?)?)
+}
