@@ -31,20 +31,23 @@ pub fn check_variant(place: &str, name: &str, start: &Start, problems: &mut Prob
         return;
     }
     let known: Vec<&str> = start.variants.keys().map(String::as_str).collect();
-    let known = match known.as_slice() {
+    problems.push(place, unknown("variant", name, &known));
+}
+
+/// Of a name that is none of the target's.
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let known = match known {
         [] => "none".to_owned(),
         names => names.join(", "),
     };
-    let message = format!("the target knows no variant `{name}`; it has: {known}");
-    problems.push(place, message);
+    format!("the target knows no {what} `{name}`; it has: {known}")
 }
 
 fn check_roles(roles: &[String], start: &Start, problems: &mut Problems) {
     let known: Vec<&str> = start.roles.iter().map(|role| role.name.as_str()).collect();
     for (index, role) in roles.iter().enumerate() {
         if !known.contains(&role.as_str()) {
-            let known = known.join(", ");
-            let message = format!("the target knows no role `{role}`; it has: {known}");
+            let message = unknown("role", role, &known);
             problems.push(format!("service.roles[{index}]"), message);
         }
     }
