@@ -1,5 +1,6 @@
 //! One run of a drill: the table of contents of the whole pipeline.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -110,12 +111,24 @@ async fn carry_out(
     folder: &RunFolder,
 ) -> Result<(), RunError> {
     stack.reset().await?;
-    folder.save(RunFolder::ENVIRONMENT, &stack.versions())?;
+    folder.save(RunFolder::ENVIRONMENT, &surroundings(stack, bench).await)?;
     folder.save(RunFolder::GUARANTEES, &stack.guarantees())?;
     let prepared = prepare::start_services(stack, plan, mutant, &bench.bin_dir, folder).await?;
     let collected = collect(stack, plan, &prepared, bench, folder).await;
     prepared.stop().await;
     collected
+}
+
+/// What the run's times depend on.
+async fn surroundings(stack: &Stack, bench: &Bench) -> BTreeMap<String, String> {
+    let mut known = stack.versions();
+    if let Some(flush) = stack.disk_flush().await {
+        if let Some(warning) = flush.warning(stack.scratch()) {
+            bench.narrate.say(&warning);
+        }
+        known.insert("disk".to_owned(), flush.to_string());
+    }
+    known
 }
 
 fn headline(plan: &Plan, mutant: Option<&str>) -> String {

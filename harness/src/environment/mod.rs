@@ -8,6 +8,7 @@ mod bypass;
 mod clean_room;
 mod components;
 mod config;
+mod disk_flush;
 mod endpoints;
 mod engine;
 mod error;
@@ -34,6 +35,7 @@ pub(crate) mod volume;
 mod write_limit;
 
 pub use clean_room::{CleanRoom, Leftover, LeftoverKind, scan_machine};
+pub use disk_flush::DiskFlush;
 pub use endpoints::{DatabaseUrl, Endpoints, HostPort, MysqlEndpoints};
 pub use error::{EnvironmentError, MissingProgram};
 pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};

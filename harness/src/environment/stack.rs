@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 use super::bypass::BypassWatch;
 use super::clean_room::{self, Settings};
 use super::components::Components;
+use super::disk_flush::DiskFlush;
 use super::error::EnvironmentError;
 use super::fault_proxy::FaultProxy;
 use super::launcher::{Launcher, Place};
@@ -355,6 +356,16 @@ impl Stack {
         let all = servers.iter().chain(self.proxy.server());
         join_all(all.map(|server| server.remove())).await;
         self.launcher.folder.remove();
+    }
+
+    /// Of the disk that the servers' files are on; None where they are somewhere else, or it cannot be measured.
+    pub async fn disk_flush(&self) -> Option<DiskFlush> {
+        if matches!(self.launcher.place, Place::Attached(_)) {
+            return None;
+        }
+        let folder = self.scratch().to_owned();
+        let measured = tokio::task::spawn_blocking(move || DiskFlush::measure(&folder));
+        measured.await.ok()?.ok()
     }
 
     /// The run's scratch folder.
