@@ -69,8 +69,7 @@ impl Base {
             settings.alert_url.clone(),
             tasks,
         );
-        let store = Store::connect(&settings.mysql_url).await?;
-        store.migrate().await?;
+        let store = Store::open(&settings.mysql_url, settings.stock_tables()).await?;
         let lanes = LaneParts {
             scripts: Scripts::default(),
             metrics: metrics.clone(),

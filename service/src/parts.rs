@@ -18,6 +18,7 @@ use crate::sale::order::{OrderId, OrderMessage, Reserved};
 use crate::sale::sku::Sku;
 use crate::stock::identity::Identity;
 use crate::stock::round::{Batch, RoundAnswer};
+use crate::store::Shards;
 
 /// A part that takes its time, instead of the real one.
 pub type Instead<'a, T> = Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>;
@@ -91,6 +92,11 @@ pub trait Parts: Sync {
     /// A statement that changes an order or the stock.
     fn statement(&self, text: &'static str) -> Cow<'static, str> {
         Cow::Borrowed(text)
+    }
+
+    /// The table that a cancelled order's units go back to.
+    fn returned_to(&self, shards: Shards, sale: &str, sku: &str) -> String {
+        shards.table(sale, sku)
     }
 
     /// Rows that a decrement has changed.

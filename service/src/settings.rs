@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use crate::queue::QueuePath;
-use crate::store::BATCH_MAX;
+use crate::store::{BATCH_MAX, SHARDS_MAX, Shards, StockStrategy, StockTables};
 
 /// Sells limited stock without overselling: Redis reserves, RocketMQ carries, MySQL decides.
 #[derive(Debug, Clone, Parser)]
@@ -59,6 +59,18 @@ pub struct Settings {
     /// A message that comes so long after its purchase is not applied: its units are given back, s.
     #[arg(long, env = "FLASHSALE_MESSAGE_AGE_MAX_S", default_value_t = 1_800)]
     pub message_age_max_s: u64,
+    /// Tables that the stock is spread over by SKU, 1 to 100; fixed by the first node that starts on a database.
+    #[arg(long, env = "FLASHSALE_STOCK_SHARDS", default_value_t = SHARDS_MAX,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(SHARDS_MAX)))]
+    pub stock_shards: u16,
+    /// How the stock in MySQL is kept from being sold twice.
+    #[arg(
+        long,
+        env = "FLASHSALE_STOCK_STRATEGY",
+        value_enum,
+        default_value = "conditional"
+    )]
+    pub stock_strategy: StockStrategy,
     /// Bearer token of the operators' calls.
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
@@ -106,6 +118,14 @@ impl Settings {
     #[must_use]
     pub fn batch_max(&self) -> usize {
         usize::from(self.batch_max)
+    }
+
+    #[must_use]
+    pub fn stock_tables(&self) -> StockTables {
+        StockTables {
+            shards: Shards::of(self.stock_shards),
+            strategy: self.stock_strategy,
+        }
     }
 
     #[must_use]

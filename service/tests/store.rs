@@ -320,15 +320,13 @@ async fn snapshots_balance_while_batches_commit() {
 #[tokio::test]
 async fn a_lock_held_by_somebody_else_is_waited_out_or_reported() {
     let url = mariadb::database().await;
-    let store = Store::connect(&url).await.unwrap();
-    store.migrate().await.unwrap();
+    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
     store.put_sale(SALE, RULES).await.unwrap();
     store.put_sku(SALE, SKU, 5).await.unwrap();
     let mut holder = mariadb::connect(&url).await;
-    sqlx::raw_sql("START TRANSACTION; SELECT * FROM stock FOR UPDATE")
-        .execute(&mut holder)
-        .await
-        .unwrap();
+    let table = mariadb::TABLES.shards.table(SALE, SKU);
+    let lock = format!("START TRANSACTION; SELECT * FROM {table} FOR UPDATE");
+    sqlx::raw_sql(&lock).execute(&mut holder).await.unwrap();
     let waiting = tokio::spawn({
         let store = store.clone();
         async move { store.apply(&[order(1)]).await }
@@ -347,8 +345,7 @@ async fn a_lock_held_by_somebody_else_is_waited_out_or_reported() {
 #[tokio::test]
 async fn a_connection_killed_by_the_server_is_replaced() {
     let url = mariadb::database().await;
-    let store = Store::connect(&url).await.unwrap();
-    store.migrate().await.unwrap();
+    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
     store.put_sale(SALE, RULES).await.unwrap();
     store.put_sku(SALE, SKU, 100).await.unwrap();
     let mut killer = mariadb::connect(&url).await;

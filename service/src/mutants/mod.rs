@@ -64,8 +64,10 @@ mutants! {
     unbounded_accept,
     undeclared_keys,
     unknown_is_sold_out,
+    version_not_checked,
     waits_for_dead_pulls,
     waits_for_replicas,
+    wrong_shard,
 }
 
 static CHOSEN: OnceLock<Mutant> = OnceLock::new();

@@ -9,15 +9,12 @@ use sqlx::MySqlConnection;
 
 use super::batch_rows::{ids_in, insert_orders, mark_consumed, over_limit, reject_short};
 use super::outbox::announce;
+use super::stock::{SkuStock, StockTables};
 use super::tombstone::reason;
 use super::transaction::Work;
 use super::{Store, StoreError, release};
 use crate::parts::parts;
 use crate::sale::order::OrderMessage;
-
-/// The last guard against overselling: it takes the units only if they are there (DB-1).
-pub const DECREMENT_STOCK: &str =
-    "UPDATE stock SET available = available - ? WHERE sale = ? AND sku = ? AND available >= ?";
 
 /// Messages of one transaction at most.
 pub const BATCH_MAX: usize = 100;
@@ -66,6 +63,8 @@ impl Store {
             .transaction(Batch {
                 messages,
                 entry,
+                tables: self.tables,
+                has_failed: false,
                 attempted: None,
             })
             .await?;
@@ -88,6 +87,9 @@ type Outcomes = HashMap<String, AppliedOutcome>;
 struct Batch<'a> {
     messages: &'a [OrderMessage],
     entry: Entry,
+    tables: StockTables,
+    /// A try was not committed, as far as anybody knows.
+    has_failed: bool,
     /// What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
     attempted: Option<Outcomes>,
 }
@@ -97,18 +99,29 @@ impl Work for Batch<'_> {
     const ACTION: &'static str = "apply a batch";
 
     async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
-        let outcomes = self.apply(connection).await?;
+        let looks_first = self.entry == Entry::Delivered || self.has_failed;
+        self.has_failed = true;
+        let outcomes = self.apply(connection, looks_first).await?;
         self.attempted = Some(outcomes.clone());
         Ok(outcomes)
     }
 }
 
 impl Batch<'_> {
-    async fn apply(&self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
+    /// What a gateway writes is new, unless somebody has adopted it in the meantime: then a unique key refuses the
+    /// transaction, and only the next try looks before it writes.
+    async fn apply(
+        &self,
+        connection: &mut MySqlConnection,
+        looks_first: bool,
+    ) -> Result<Outcomes, StoreError> {
         let batch = distinct(self.messages);
         let mut outcomes = HashMap::with_capacity(batch.len());
         let unseen = self.unseen(connection, &batch, &mut outcomes).await?;
-        let taken = ids_in(connection, "orders", "order_id", &unseen).await?;
+        let taken = match looks_first {
+            true => ids_in(connection, "orders", "order_id", &unseen).await?,
+            false => HashSet::new(),
+        };
         let mut fresh = Vec::with_capacity(unseen.len());
         for message in unseen {
             let id = &message.order_id;
@@ -118,7 +131,10 @@ impl Batch<'_> {
                 fresh.push(message);
             }
         }
-        let refused = over_limit(connection, &fresh).await?;
+        let refused = match looks_first {
+            true => over_limit(connection, &fresh).await?,
+            false => HashSet::new(),
+        };
         if !fresh.is_empty() {
             insert_orders(connection, &fresh, &refused).await?;
         }
@@ -200,39 +216,24 @@ impl Batch<'_> {
         }
         let mut short = HashSet::new();
         for ((sale, sku), mut orders) in by_sku {
+            let mut stock = SkuStock {
+                connection: &mut *connection,
+                tables: self.tables,
+                sale,
+                sku,
+            };
             let sum = orders.iter().map(|order| i64::from(order.quantity)).sum();
-            if self.decrement(connection, sale, sku, sum).await? {
+            if stock.take(sum).await? {
                 continue;
             }
             orders.sort_by_key(|order| order.at_ms);
             for order in orders {
-                let quantity = i64::from(order.quantity);
-                if !self.decrement(connection, sale, sku, quantity).await? {
+                if !stock.take(i64::from(order.quantity)).await? {
                     short.insert(order.order_id.clone());
                 }
             }
         }
         Ok(short)
-    }
-
-    /// True if the stock had that many units and they are taken.
-    async fn decrement(
-        &self,
-        connection: &mut MySqlConnection,
-        sale: &str,
-        sku: &str,
-        units: i64,
-    ) -> Result<bool, StoreError> {
-        let done = sqlx::query(&parts().statement(DECREMENT_STOCK))
-            .bind(units)
-            .bind(sale)
-            .bind(sku)
-            .bind(units)
-            .execute(connection)
-            .await;
-        let rows = parts().decremented(done.map(|done| done.rows_affected()));
-        rows.map(|rows| rows == 1)
-            .map_err(|source| StoreError::sql("decrement stock", source))
     }
 }
 

@@ -47,6 +47,12 @@ pub enum StoreError {
         asked: i64,
         sold: i64,
     },
+    #[error(
+        "the stock of this database is in {stored} tables, not in {asked}; start with --stock-shards {stored}"
+    )]
+    OtherShards { asked: u16, stored: u16 },
+    #[error("stock of {sku} was changed by others {races} times in a row; it is tried again")]
+    Outrun { sku: String, races: u32 },
     #[error("batch of {size} messages is larger than {max}; split it")]
     BatchTooLarge { size: usize, max: usize },
 }
@@ -60,7 +66,7 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Sql { source, .. } => is_transient(source),
-            Self::Stalled { .. } => true,
+            Self::Stalled { .. } | Self::Outrun { .. } => true,
             _ => false,
         }
     }
@@ -72,6 +78,7 @@ impl StoreError {
                 code(source),
                 Some(ER_LOCK_DEADLOCK | ER_LOCK_WAIT_TIMEOUT | ER_DUP_ENTRY)
             ),
+            Self::Outrun { .. } => true,
             _ => false,
         }
     }

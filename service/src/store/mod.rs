@@ -14,6 +14,8 @@ mod order;
 mod outbox;
 mod release;
 mod sale;
+mod shard;
+mod stock;
 mod tombstone;
 mod transaction;
 mod transition;
@@ -25,7 +27,7 @@ use sqlx::{Executor, MySqlPool};
 
 use crate::sale::clock::now_ms;
 
-pub use apply::{Applied, AppliedOutcome, BATCH_MAX, DECREMENT_STOCK, Entry};
+pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Entry};
 pub use dead_letter::{DeadLetter, Letter, LetterKind};
 pub use error::StoreError;
 pub use gate::{GateRow, Gates};
@@ -35,6 +37,8 @@ pub use order::{OrderRow, OrderState, check_storable};
 pub use outbox::{Announcement, Claim, TRIES_MAX};
 pub use release::ReleaseRow;
 pub use sale::{SaleRow, SaleState};
+pub use shard::{SHARDS_MAX, Shards};
+pub use stock::{DECREMENT_STOCK, StockStrategy, StockTables, WRITE_VERSION};
 pub use tombstone::reason;
 pub use transition::{PAY, Transition};
 
@@ -58,39 +62,33 @@ const SESSION: [&str; 2] = [
 
 /// The statements that decide, for those who want to see them worded otherwise.
 #[cfg(feature = "mutants")]
-pub const STATEMENTS: [&str; 2] = [DECREMENT_STOCK, PAY];
+pub const STATEMENTS: [&str; 3] = [DECREMENT_STOCK, WRITE_VERSION, PAY];
 
 /// Handle on the database; clones share the connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: MySqlPool,
+    tables: StockTables,
 }
 
 impl Store {
-    /// Connects to `mysql://user:password@host:port/database` (at least one connection must succeed).
-    pub async fn connect(url: &str) -> Result<Self, StoreError> {
-        let options: MySqlConnectOptions =
-            url.parse().map_err(|source| StoreError::Url { source })?;
-        let pool = MySqlPoolOptions::new()
-            .max_connections(CONNECTIONS_MAX)
-            .min_connections(2)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .after_connect(|connection, _| {
-                Box::pin(async move {
-                    for setting in SESSION {
-                        connection.execute(setting).await?;
-                    }
-                    Ok(())
-                })
-            })
-            .connect_with(options.statement_cache_capacity(STATEMENTS_CACHED))
-            .await
-            .map_err(|source| StoreError::sql("connect", source))?;
-        Ok(Self { pool })
+    /// Connects to `mysql://user:password@host:port/database`, creates or upgrades the tables, and agrees with the other
+    /// nodes on where the stock is.
+    ///
+    /// # Errors
+    /// MySQL does not answer, the user may not change the schema, or the stock is in another number of tables.
+    pub async fn open(url: &str, tables: StockTables) -> Result<Self, StoreError> {
+        let store = Self {
+            pool: connect(url).await?,
+            tables,
+        };
+        store.migrate().await?;
+        tables.shards.agree(&store.pool).await?;
+        Ok(store)
     }
 
     /// Creates or upgrades the tables, one node after the other.
-    pub async fn migrate(&self) -> Result<(), StoreError> {
+    async fn migrate(&self) -> Result<(), StoreError> {
         let wrap = |source| StoreError::sql("take turns at migrating", source);
         let mut connection = self.pool.acquire().await.map_err(wrap)?;
         let locked: Option<i64> = sqlx::query_scalar(&format!(
@@ -155,4 +153,24 @@ impl Store {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+}
+
+/// At least one connection must succeed.
+async fn connect(url: &str) -> Result<MySqlPool, StoreError> {
+    let options: MySqlConnectOptions = url.parse().map_err(|source| StoreError::Url { source })?;
+    MySqlPoolOptions::new()
+        .max_connections(CONNECTIONS_MAX)
+        .min_connections(2)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                for setting in SESSION {
+                    connection.execute(setting).await?;
+                }
+                Ok(())
+            })
+        })
+        .connect_with(options.statement_cache_capacity(STATEMENTS_CACHED))
+        .await
+        .map_err(|source| StoreError::sql("connect", source))
 }

@@ -59,7 +59,14 @@ impl Store {
     /// Sets the units of a SKU that this sale has in total; what is sold stays sold. Refused while the sale is
     /// open (DB-9) and below what is sold.
     pub async fn put_sku(&self, sale: &str, sku: &str, stock: i64) -> Result<(), StoreError> {
-        self.transaction(PutSku { sale, sku, stock }).await
+        let table = self.tables.shards.table(sale, sku);
+        self.transaction(PutSku {
+            table: &table,
+            sale,
+            sku,
+            stock,
+        })
+        .await
     }
 
     /// Opens or closes a sale in MySQL's memory.
@@ -178,6 +185,7 @@ impl PutSale<'_> {
 
 /// The write behind [`Store::put_sku`].
 struct PutSku<'a> {
+    table: &'a str,
     sale: &'a str,
     sku: &'a str,
     stock: i64,
@@ -198,10 +206,12 @@ impl Work for PutSku<'_> {
                 sold,
             });
         }
-        sqlx::query(
-            "INSERT INTO stock (sale, sku, total, available) VALUES (?, ?, ?, ?) \
-             ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available)",
-        )
+        sqlx::query(&format!(
+            "INSERT INTO {} (sale, sku, total, available) VALUES (?, ?, ?, ?) \
+             ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available), \
+             version = version + 1",
+            self.table
+        ))
         .bind(self.sale)
         .bind(self.sku)
         .bind(self.stock)
@@ -234,9 +244,10 @@ impl PutSku<'_> {
     }
 
     async fn units_sold(&self, connection: &mut MySqlConnection) -> Result<i64, StoreError> {
-        sqlx::query_scalar(
-            "SELECT total - available FROM stock WHERE sale = ? AND sku = ? FOR UPDATE",
-        )
+        sqlx::query_scalar(&format!(
+            "SELECT total - available FROM {} WHERE sale = ? AND sku = ? FOR UPDATE",
+            self.table
+        ))
         .bind(self.sale)
         .bind(self.sku)
         .fetch_optional(connection)

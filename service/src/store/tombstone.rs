@@ -4,6 +4,7 @@ use sqlx::MySqlConnection;
 
 use super::error::is_duplicate;
 use super::order::OrderState;
+use super::stock::StockTables;
 use super::transaction::Work;
 use super::{Store, StoreError, Transition, now_ms, release, transition};
 use crate::sale::order::OrderMessage;
@@ -26,8 +27,12 @@ impl Store {
     /// Cancels an order whose message has not been applied; if it has been in the meantime, cancels that order.
     /// MySQL's stock was never taken, so only Redis has something to give back.
     pub async fn cancel_unapplied(&self, message: &OrderMessage) -> Result<Transition, StoreError> {
-        self.transaction(CancelUnapplied { message, tries: 0 })
-            .await
+        self.transaction(CancelUnapplied {
+            message,
+            tables: self.tables,
+            tries: 0,
+        })
+        .await
     }
 
     /// Stores these orders as rejected unless their id has a row; returns the ids that were stored.
@@ -55,6 +60,7 @@ impl Store {
 
 struct CancelUnapplied<'a> {
     message: &'a OrderMessage,
+    tables: StockTables,
     tries: u32,
 }
 
@@ -67,7 +73,7 @@ impl Work for CancelUnapplied<'_> {
         if bury(connection, self.message, OrderState::Cancelled, None).await? {
             return Ok(Transition::Done(OrderState::Cancelled));
         }
-        let outcome = transition::cancel(connection, &self.message.order_id).await?;
+        let outcome = transition::cancel(connection, self.tables, &self.message.order_id).await?;
         Ok(outcome.of_try(self.tries, OrderState::Cancelled))
     }
 }

@@ -3,6 +3,7 @@
 use sqlx::MySqlConnection;
 
 use super::order::{OrderState, number, text};
+use super::stock::{SkuStock, StockTables};
 use super::transaction::Work;
 use super::{Store, StoreError, now_ms, release};
 use crate::parts::parts;
@@ -30,7 +31,12 @@ impl Store {
 
     /// Created -> cancelled: state, stock and the demand to release in Redis change together (BZ-6).
     pub async fn cancel(&self, order_id: &str) -> Result<Transition, StoreError> {
-        self.transaction(Cancel { order_id, tries: 0 }).await
+        self.transaction(Cancel {
+            order_id,
+            tables: self.tables,
+            tries: 0,
+        })
+        .await
     }
 }
 
@@ -52,6 +58,7 @@ impl Work for Pay<'_> {
 
 struct Cancel<'a> {
     order_id: &'a str,
+    tables: StockTables,
     tries: u32,
 }
 
@@ -61,7 +68,7 @@ impl Work for Cancel<'_> {
 
     async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Transition, StoreError> {
         self.tries += 1;
-        let outcome = cancel(connection, self.order_id).await?;
+        let outcome = cancel(connection, self.tables, self.order_id).await?;
         Ok(outcome.of_try(self.tries, OrderState::Cancelled))
     }
 }
@@ -102,6 +109,7 @@ async fn pay(connection: &mut MySqlConnection, order_id: &str) -> Result<Transit
 /// Cancels inside a transaction. Locks the order before the stock, as applying does: no deadlock between them.
 pub(super) async fn cancel(
     connection: &mut MySqlConnection,
+    tables: StockTables,
     order_id: &str,
 ) -> Result<Transition, StoreError> {
     let wrap = |source| StoreError::sql("cancel order", source);
@@ -130,12 +138,12 @@ pub(super) async fn cancel(
     .await
     .map_err(wrap)?;
     release::demand(connection, order_id, &sale, &sku).await?;
-    sqlx::query("UPDATE stock SET available = available + ? WHERE sale = ? AND sku = ?")
-        .bind(i64::from(quantity))
-        .bind(&sale)
-        .bind(&sku)
-        .execute(&mut *connection)
-        .await
-        .map_err(wrap)?;
+    let mut stock = SkuStock {
+        connection,
+        tables,
+        sale: &sale,
+        sku: &sku,
+    };
+    stock.give_back(i64::from(quantity)).await?;
     Ok(Transition::Done(OrderState::Cancelled))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use flashsale::sale::sku::Rules;
-use flashsale::store::Store;
+use flashsale::store::{Shards, StockStrategy, StockTables, Store};
 use sqlx::{ConnectOptions, Connection};
 
 use super::supervised::{Supervised, free_port};
@@ -36,11 +36,15 @@ pub async fn database() -> String {
     format!("{root}/{name}")
 }
 
-/// A migrated store in a database of its own.
+/// As the service lays its stock out by itself.
+pub const TABLES: StockTables = StockTables {
+    shards: Shards::ALL,
+    strategy: StockStrategy::Conditional,
+};
+
+/// A store in a database of its own.
 pub async fn store() -> Store {
-    let store = Store::connect(&database().await).await.unwrap();
-    store.migrate().await.unwrap();
-    store
+    Store::open(&database().await, TABLES).await.unwrap()
 }
 
 /// A store with one sale and its SKUs, each with its units.
