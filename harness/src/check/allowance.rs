@@ -76,7 +76,7 @@ mod tests {
     use crate::drill::range::Count;
     use crate::faults::{
         BrokerKill, CacheStockRaise, Fault, FaultEvent, LinkDown, Links, LostKey, MysqlCommitKill,
-        PlannedFault, RedisFailover, RedisKeyLoss, RedisPartition, RedisPrimaryKill, ServerKill,
+        PlannedFault, RedisFailover, RedisKeyLoss, RedisPartition, RedisPrimaryKill, RedisReplicationCut, ServerKill,
         ServerName, ServerPause,
     };
     use crate::history::final_state::OrderState::Created;
@@ -258,6 +258,7 @@ mod tests {
             cut_replication_ms,
         };
         let partition = RedisPartition { sku };
+        let replication = RedisReplicationCut { sku };
         let cut_requests_ms = 0;
         let broker = BrokerKill { cut_requests_ms };
         assert_verdicts(
@@ -267,6 +268,10 @@ mod tests {
                 ("cut off", after(Fault::RedisPartition(partition)), Pass),
                 ("the cluster's bus down", after(down("redis-bus-*")), Pass),
                 ("replication down", after(down("redis-replication-2")), Pass),
+                ("all of Redis's own links down", after(down("redis-*")), Pass),
+                ("all links down", after(down("*")), Pass),
+                ("replication cut", after(Fault::RedisReplicationCut(replication)), Pass),
+                ("MySQL's replication down", after(down("mysql-*")), Fail),
                 ("a node killed", after(killed("redis-0")), Pass),
                 ("a node paused", after(paused("redis-primary")), Pass),
                 (

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::case::Case;
 use super::ledger::Standing;
 use super::purchases::Purchase;
-use crate::faults::{Fault, FaultEvent, Links};
+use crate::environment::links::Layout;
+use crate::faults::{Fault, FaultEvent};
 use crate::figures::count;
 
 /// Replication and the harness's clock are this far apart at most.
@@ -71,18 +72,15 @@ impl Layer {
                     Fault::RedisPrimaryKill(_)
                         | Fault::RedisPartition(_)
                         | Fault::RedisFailover(_)
+                        | Fault::RedisReplicationCut(_)
                         | Fault::RedisKeyLoss(_)
                         | Fault::CacheStockRaise(_)
                 );
-                let between = |pattern: &&String| {
-                    pattern.contains("redis-bus") || pattern.contains("redis-replication")
-                };
-                let links = fault.links();
-                let cut = links
-                    .iter()
-                    .flat_map(Links::patterns)
-                    .any(|one| between(&one));
-                deposed || cut || hits_its_server
+                let parted = fault.links().is_some_and(|links| {
+                    let mut between = Layout::OURS.between_redis_nodes();
+                    between.any(|name| links.hit(&name))
+                });
+                deposed || parted || hits_its_server
             }
             Self::Queue => false,
             Self::Store => {

@@ -84,12 +84,15 @@ impl Layout {
         if !self.is_ours {
             return Vec::new();
         }
-        let redis =
-            (0..self.redis_nodes).flat_map(|index| [redis_replication(index), redis_bus(index)]);
         [MYSQL_REPLICATION.to_owned()]
             .into_iter()
-            .chain(redis)
+            .chain(self.between_redis_nodes())
             .collect()
+    }
+
+    /// Without them a primary knows nothing of its replica, or the others nothing of it.
+    pub fn between_redis_nodes(self) -> impl Iterator<Item = String> {
+        (0..self.redis_nodes).flat_map(|index| [redis_replication(index), redis_bus(index)])
     }
 
     /// One service node's.

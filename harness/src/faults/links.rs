@@ -43,6 +43,11 @@ impl Links {
         &self.0
     }
 
+    /// The link of that name is meant.
+    pub fn hit(&self, name: &str) -> bool {
+        self.0.iter().any(|pattern| matches(pattern, name))
+    }
+
     /// The first pattern that matches none of `there_are`.
     pub fn idle(&self, there_are: &[String]) -> Option<&str> {
         let matches_none = |pattern: &&String| !there_are.iter().any(|name| matches(pattern, name));
@@ -61,8 +66,10 @@ impl Links {
                 there_are: there_are.join(", "),
             });
         }
-        let meant = |name: &String| self.0.iter().any(|pattern| matches(pattern, name));
-        Ok(there_are.into_iter().filter(meant).collect())
+        Ok(there_are
+            .into_iter()
+            .filter(|name| self.hit(name))
+            .collect())
     }
 }
 
