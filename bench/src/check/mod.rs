@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::median::median;
+use crate::scratch::Scratch;
 use crate::tool::program::beside_us;
 use process::{Spent, run_to_end};
 
@@ -63,18 +64,16 @@ pub struct Checks {
 pub fn measure(settings: Settings) -> io::Result<Checks> {
     let flashdrill = beside_us("flashdrill")
         .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
-    let scratch = std::env::temp_dir().join(format!("flashbench-check-{}", std::process::id()));
+    let scratch = Scratch::new("check")?;
     let histories = settings.rate_shares.iter().map(|share| {
         eprintln!("bench: {DRILL} at {share} of its rate makes a history");
-        let run = make_history(&flashdrill, &scratch, *share)?;
+        let run = make_history(&flashdrill, scratch.path(), *share)?;
         checked(&flashdrill, &run, settings.repeats)
     });
-    let histories: io::Result<Vec<_>> = histories.collect();
-    fs::remove_dir_all(&scratch)?;
     Ok(Checks {
         machine: Machine::here()?,
         settings,
-        histories: histories?,
+        histories: histories.collect::<io::Result<_>>()?,
     })
 }
 
