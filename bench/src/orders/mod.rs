@@ -1,54 +1,31 @@
 //! How many orders a second are accepted and durable, by each way from a reservation to an order, and what one costs.
 //!
 //! The drill `baseline/orders` offers more than a small machine takes; its verdict says how many were accepted, and what
-//! was accepted is in MySQL (L1, L3). All servers share the machine, so the figures compare the ways and nothing else.
+//! was accepted is in MySQL (L1, L3). Beside them stands RocketMQ's own Java client, which sends transactions and does
+//! nothing else. All servers share the machine, so the figures compare the ways and nothing else.
 
+mod bars;
+mod java;
+mod metered;
 mod spent;
 mod table;
+#[cfg(test)]
+mod testing;
+mod way;
 
-use std::fs;
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io;
 
 use serde::Serialize;
 
 use crate::machine::Machine;
+use crate::scratch::Scratch;
 use crate::tool::program::beside_us;
-use spent::{Meter, Spent};
+use java::JavaClient;
+use way::{Taken, WAYS};
 
 pub use table::markdown;
 
 const DRILL: &str = "baseline/orders";
-/// The drill says so on standard error.
-const BEGUN: &str = "load starts";
-const ENDED: &str = "load ended";
-
-/// The ways, by the target's variants; the first is the service as it runs by default.
-pub const WAYS: [Way; 4] = [
-    Way {
-        name: "rocketmq",
-        variant: None,
-    },
-    Way {
-        name: "outbox",
-        variant: Some("outbox"),
-    },
-    Way {
-        name: "outbox, one by one",
-        variant: Some("one-by-one"),
-    },
-    Way {
-        name: "stream",
-        variant: Some("stream"),
-    },
-];
-
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Way {
-    pub name: &'static str,
-    pub variant: Option<&'static str>,
-}
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Settings {
@@ -56,105 +33,40 @@ pub struct Settings {
     pub is_short: bool,
 }
 
-/// What one way took.
-#[derive(Debug, Serialize)]
-pub struct Taken {
-    pub way: Way,
-    pub verdict: String,
-    pub offered_per_s: f64,
-    pub accepted_per_s: f64,
-    /// While the load ran, all nodes and servers of a kind together.
-    pub spent: Spent,
-    pub accepted: u64,
-}
-
 #[derive(Debug, Serialize)]
 pub struct Orders {
     pub machine: Machine,
     pub settings: Settings,
+    pub java_client: JavaClient,
     pub ways: Vec<Taken>,
 }
 
-/// Runs the drill by each way.
+/// Measures the Java client and runs the drill by each way.
 ///
 /// # Errors
-/// Flashdrill is not built or cannot be run, or a drill left no verdict.
+/// Flashdrill is not built or cannot be run, or a drill left no verdict. Of a Java client that cannot be measured the
+/// figures say why.
 pub fn compare(settings: Settings) -> io::Result<Orders> {
     let flashdrill = beside_us("flashdrill")
         .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
-    let scratch = std::env::temp_dir().join(format!("flashbench-orders-{}", std::process::id()));
+    let scratch = Scratch::new("orders")?;
+    eprintln!("bench: the Java client alone");
+    // Right before the way that it is compared with, since the machine's mood changes.
+    let java_client = JavaClient::measure(&flashdrill, scratch.path(), settings.is_short);
     let ways = WAYS.iter().map(|way| {
         eprintln!("bench: {DRILL} by {}", way.name);
-        taken(&flashdrill, &scratch, *way, settings)
+        way.take(&flashdrill, scratch.path(), settings.is_short)
     });
-    let ways: io::Result<Vec<_>> = ways.collect();
-    fs::remove_dir_all(&scratch)?;
     Ok(Orders {
         machine: Machine::here()?,
         settings,
-        ways: ways?,
+        java_client,
+        ways: ways.collect::<io::Result<_>>()?,
     })
-}
-
-fn taken(flashdrill: &Path, scratch: &Path, way: Way, settings: Settings) -> io::Result<Taken> {
-    let mut command = Command::new(flashdrill);
-    command
-        .args(["drill", "run", DRILL, "--results"])
-        .arg(scratch);
-    command.args(way.variant.iter().flat_map(|name| ["--variant", name]));
-    command.args(settings.is_short.then_some("--short"));
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let spent = metered(&mut child)?;
-    let status = child.wait()?;
-    let latest = fs::canonicalize(scratch.join("latest"));
-    let run = latest.map_err(|_| io::Error::other(format!("the drill left no run: {status}")))?;
-    let verdict = verdict(&run)?;
-    let figure = |section: &str, name: &str| {
-        verdict[section][name]
-            .as_f64()
-            .ok_or_else(|| io::Error::other(format!("verdict.json has no {section}.{name}")))
-    };
-    let (accepted, sent) = (figure("sale", "accepted")?, figure("load", "sent")?);
-    let seconds = sent / figure("load", "sent_per_s")?;
-    Ok(Taken {
-        way,
-        verdict: verdict["verdict"].as_str().unwrap_or("none").to_owned(),
-        offered_per_s: figure("load", "offered_per_s")?,
-        accepted_per_s: accepted / seconds,
-        spent,
-        accepted: accepted as u64,
-    })
-}
-
-/// CPU of the drill's servers from the load's begin to its end; reads what the drill says until then.
-fn metered(child: &mut Child) -> io::Result<Spent> {
-    let lines = child.stderr.take().map(BufReader::new);
-    let mut meter = Meter::new(child.id());
-    let mut spent = Spent::default();
-    for line in lines.into_iter().flat_map(BufRead::lines) {
-        let line = line?;
-        eprintln!("{line}");
-        if line.ends_with(BEGUN) {
-            meter.begin()?;
-        } else if line.contains(ENDED) {
-            spent = meter.end()?;
-        }
-    }
-    Ok(spent)
-}
-
-fn verdict(run: &Path) -> io::Result<serde_json::Value> {
-    let file: PathBuf = run.join("verdict.json");
-    Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
 impl Orders {
-    /// Accepted by one way for each one accepted by another.
-    pub fn ratio(&self, way: &str, other: &str) -> Option<f64> {
-        let of = |name| self.ways.iter().find(|taken| taken.way.name == name);
-        Some(of(way)?.accepted_per_s / of(other)?.accepted_per_s)
+    fn way(&self, name: &str) -> Option<&Taken> {
+        self.ways.iter().find(|taken| taken.way.name == name)
     }
 }
