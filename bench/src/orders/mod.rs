@@ -53,6 +53,9 @@ pub fn compare(settings: Settings) -> io::Result<Orders> {
     eprintln!("bench: the Java client alone");
     // Right before the way that it is compared with, since the machine's mood changes.
     let java_client = JavaClient::measure(&flashdrill, scratch.path(), settings.is_short);
+    if let JavaClient::NotMeasured(why) = &java_client {
+        eprintln!("bench: not measured: {why}");
+    }
     let ways = WAYS.iter().map(|way| {
         eprintln!("bench: {DRILL} by {}", way.name);
         way.take(&flashdrill, scratch.path(), settings.is_short)
