@@ -63,9 +63,9 @@ enum Command {
         out: PathBuf,
     },
     /// Compare the ways from a reservation to an order, and RocketMQ's Java client alone: orders accepted and durable a
-    /// second, CPU an order. Eight minutes.
+    /// second, CPU an order. Seven minutes.
     Orders {
-        /// Two minutes and a half: shorter runs, the ways at half the rate.
+        /// Three minutes: shorter runs, the ways at half the rate.
         #[arg(long)]
         short: bool,
         /// Folder for `orders.md` and `orders.json`.
