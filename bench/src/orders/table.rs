@@ -11,7 +11,8 @@ pub fn markdown(orders: &Orders) -> String {
     let machine = &orders.machine;
     let mut out = format!(
         "# Orders, accepted and durable\n\n{}, {} cores, Linux {}. The load generator, the service and all servers share \
-         the machine. The Java client sends transactions of RocketMQ and nothing else, to the same servers.\n\n\
+         the machine. The Java client sends transactions of RocketMQ and nothing else, to servers of the same \
+         kind. It is measured warm, while a drill's broker has compiled nothing when the load begins, which weighs on short runs.\n\n\
          | way | verdict | offered/s | accepted/s | CPU an order, µs | of which |\n|---|---|---|---|---|---|\n",
         machine.cpu, machine.cores, machine.kernel
     );
