@@ -45,7 +45,7 @@ test: build-mutants ## unit tests, tests on real servers, the drills and a mutan
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
 
-bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order; 20 minutes (BENCH=--short: one)
+bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order beside RocketMQ's Java client; 22 minutes (BENCH=--short: five)
 	@compose/install-bench.sh
 	@compose/install-toxiproxy.sh
 	@$(CARGO) build --release -p flashbench --features goose --bins

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the load generators that `make bench` compares flashdrill with, and lacks. Nothing here is needed for
-# anything else, so what cannot be had is named and left out: the comparison then says so in its row. Always exit 0.
+# Installs the load generators that `make bench` compares flashdrill with, and lacks, and the compiler of its Java
+# program. Nothing here is needed for anything else, so what cannot be had is named and left out: the comparison then
+# says so in its row. Always exit 0.
 set -u
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/flashdrill
 tools=$cache/tools
@@ -11,12 +12,18 @@ say() { printf 'install: %s\n' "$*"; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 mkdir -p "$tools/bin"
 
-if ! have wrk && have apt-get; then
-    say "apt-get install wrk"
-    { as_root apt-get update -qq &&
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk; } >/dev/null
-fi
-have wrk || say "no wrk: Debian calls its package wrk"
+# program, Debian package.
+by_apt() {
+    if ! have "$1" && have apt-get; then
+        say "apt-get install $2"
+        { as_root apt-get update -qq &&
+            as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2"; } >/dev/null
+    fi
+    have "$1" || say "no $1: Debian calls its package $2"
+}
+by_apt wrk wrk
+# Compiles what sends transactions with RocketMQ's Java client.
+by_apt javac openjdk-17-jdk-headless
 
 if ! have oha && have cargo; then
     say "cargo install oha (several minutes, once)"

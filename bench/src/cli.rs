@@ -62,9 +62,10 @@ enum Command {
         #[arg(long, default_value = "results/bench")]
         out: PathBuf,
     },
-    /// Compare the ways from a reservation to an order: orders accepted and durable a second, CPU an order. Six minutes.
+    /// Compare the ways from a reservation to an order, and RocketMQ's Java client alone: orders accepted and durable a
+    /// second, CPU an order. Seven minutes.
     Orders {
-        /// One minute and a half: shorter runs at half the rate.
+        /// Three minutes: shorter runs, the ways at half the rate.
         #[arg(long)]
         short: bool,
         /// Folder for `orders.md` and `orders.json`.

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use crate::scratch::Scratch;
 use crate::tool::program::beside_us;
 
 /// Where the program is and where its runs go; the runs are removed with it.
 pub struct Drills {
     pub flashdrill: PathBuf,
-    scratch: PathBuf,
+    scratch: Scratch,
 }
 
 impl Drills {
@@ -19,18 +20,22 @@ impl Drills {
     pub fn new(name: &str) -> io::Result<Self> {
         let flashdrill = beside_us("flashdrill")
             .ok_or_else(|| io::Error::other("flashdrill is not built: `make build`"))?;
-        let folder = format!("flashbench-{name}-{}", std::process::id());
         Ok(Self {
             flashdrill,
-            scratch: std::env::temp_dir().join(folder),
+            scratch: Scratch::new(name)?,
         })
+    }
+
+    /// For whatever else a comparison writes.
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// A run of a drill, whose verdict on standard output is not wanted.
     pub fn run(&self, drill: &str) -> Command {
         let mut command = Command::new(&self.flashdrill);
         command.args(["drill", "run", drill, "--results"]);
-        command.arg(&self.scratch).stdout(Stdio::null());
+        command.arg(self.scratch()).stdout(Stdio::null());
         command
     }
 
@@ -39,15 +44,8 @@ impl Drills {
     /// # Errors
     /// There is none.
     pub fn latest(&self, status: ExitStatus) -> io::Result<PathBuf> {
-        let latest = fs::canonicalize(self.scratch.join("latest"));
+        let latest = fs::canonicalize(self.scratch().join("latest"));
         latest.map_err(|_| io::Error::other(format!("the drill left no run: {status}")))
-    }
-}
-
-impl Drop for Drills {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system's own sweep of that folder.
-        drop(fs::remove_dir_all(&self.scratch));
     }
 }
 

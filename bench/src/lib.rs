@@ -16,6 +16,7 @@ mod plot;
 pub mod proxy;
 pub mod request;
 mod result;
+mod scratch;
 pub mod server;
 mod table;
 mod tool;

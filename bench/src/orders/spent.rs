@@ -18,25 +18,47 @@ impl Spent {
     }
 }
 
-/// Measures the descendants of one process. None of them may end in between.
+/// Measures the descendants of some processes. None of them may end in between.
+#[derive(Default)]
 pub struct Meter {
-    root: u32,
-    before: BTreeMap<u32, f64>,
+    roots: Vec<Root>,
+    before: Vec<Measured>,
+}
+
+struct Root {
+    pid: u32,
+    name: Option<&'static str>,
+}
+
+struct Measured {
+    pid: u32,
+    name: String,
+    used_us: f64,
 }
 
 impl Meter {
-    pub fn new(root: u32) -> Self {
-        Self {
-            root,
-            before: BTreeMap::new(),
-        }
+    /// Measures these descendants too: under one name, or each under its program's.
+    #[must_use]
+    pub fn and(mut self, pid: u32, name: Option<&'static str>) -> Self {
+        self.roots.push(Root { pid, name });
+        self
     }
 
     /// # Errors
     /// The kernel does not tell.
     pub fn begin(&mut self) -> io::Result<()> {
-        for pid in descendants(self.root)? {
-            self.before.insert(pid, used_us(pid).unwrap_or(0.0));
+        for root in &self.roots {
+            for pid in descendants(root.pid)? {
+                let name = match root.name {
+                    Some(name) => name.to_owned(),
+                    None => fs::read_to_string(format!("/proc/{pid}/comm"))?,
+                };
+                self.before.push(Measured {
+                    pid,
+                    name: name.trim().to_owned(),
+                    used_us: used_us(pid).unwrap_or(0.0),
+                });
+            }
         }
         Ok(())
     }
@@ -45,10 +67,9 @@ impl Meter {
     /// The kernel does not tell.
     pub fn end(&self) -> io::Result<Spent> {
         let mut spent = Spent::default();
-        for (pid, before_us) in &self.before {
-            let name = fs::read_to_string(format!("/proc/{pid}/comm"))?;
-            let seconds = (used_us(*pid)? - before_us) / 1e6;
-            *spent.0.entry(name.trim().to_owned()).or_default() += seconds;
+        for before in &self.before {
+            let seconds = (used_us(before.pid)? - before.used_us) / 1e6;
+            *spent.0.entry(before.name.clone()).or_default() += seconds;
         }
         Ok(spent)
     }
@@ -83,7 +104,7 @@ mod tests {
             .args(["-c", "i=0; while :; do i=$((i+1)); done"])
             .spawn()
             .unwrap();
-        let mut meter = Meter::new(std::process::id());
+        let mut meter = Meter::default().and(std::process::id(), None);
         meter.begin().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(200));
         let spent = meter.end().unwrap();

@@ -14,13 +14,14 @@ use serde::Serialize;
 
 use crate::machine::Machine;
 use crate::median::median;
+use crate::scratch::Scratch;
 
 pub use load::Load;
 pub use table::markdown;
 pub use way::Way;
 
 use load::Latencies;
-use servers::{Redis, Scratch};
+use servers::Redis;
 
 /// How long, how often, how fast.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -110,7 +111,7 @@ impl ProxyComparison {
 /// # Errors
 /// Redis or a proxy that is installed cannot be started or asked, or an answer is not Redis's.
 pub fn compare(settings: Settings) -> io::Result<ProxyComparison> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::new("proxy")?;
     let redis = Redis::start(&scratch)?;
     let mut ways: Vec<WayFigures> = Way::ALL.map(inventory).into();
     for turn in 1..=settings.repeats {

@@ -3,37 +3,15 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::scratch::Scratch;
+
 const READY_WITHIN: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// A folder that is removed on drop.
-#[derive(Debug)]
-pub struct Scratch(PathBuf);
-
-impl Scratch {
-    pub fn new() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("flashbench-proxy-{}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Self(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What stays behind is a log file of a few lines.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A running program.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::servers::{Program, Scratch, call, free_address};
+use super::servers::{Program, call, free_address};
 use crate::cpu;
+use crate::scratch::Scratch;
 use crate::tool::program;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,8 +76,8 @@ mod tests {
     use crate::drill::range::Count;
     use crate::faults::{
         BrokerKill, CacheStockRaise, Fault, FaultEvent, LinkDown, Links, LostKey, MysqlCommitKill,
-        PlannedFault, RedisFailover, RedisKeyLoss, RedisPartition, RedisPrimaryKill, RedisReplicationCut, ServerKill,
-        ServerName, ServerPause,
+        PlannedFault, RedisFailover, RedisKeyLoss, RedisPartition, RedisPrimaryKill,
+        RedisReplicationCut, ServerKill, ServerName, ServerPause,
     };
     use crate::history::final_state::OrderState::Created;
     use crate::load::population::request_id;
@@ -268,9 +268,17 @@ mod tests {
                 ("cut off", after(Fault::RedisPartition(partition)), Pass),
                 ("the cluster's bus down", after(down("redis-bus-*")), Pass),
                 ("replication down", after(down("redis-replication-2")), Pass),
-                ("all of Redis's own links down", after(down("redis-*")), Pass),
+                (
+                    "all of Redis's own links down",
+                    after(down("redis-*")),
+                    Pass,
+                ),
                 ("all links down", after(down("*")), Pass),
-                ("replication cut", after(Fault::RedisReplicationCut(replication)), Pass),
+                (
+                    "replication cut",
+                    after(Fault::RedisReplicationCut(replication)),
+                    Pass,
+                ),
                 ("MySQL's replication down", after(down("mysql-*")), Fail),
                 ("a node killed", after(killed("redis-0")), Pass),
                 ("a node paused", after(paused("redis-primary")), Pass),
