@@ -36,7 +36,7 @@ drill: build ## run the flagship with a primary killed at half time, at the rate
 drills: build ## run every drill
 	@$(FLASHDRILL) drill run --all
 
-test prove: export TMPDIR := $(shell compose/scratch.sh)
+prove: export TMPDIR := $(shell compose/scratch.sh)
 test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
 	@compose/install-toxiproxy.sh
 	@drills/targets/naive-shop/install.sh

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
 
+mod command;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -59,9 +61,7 @@ fn containers_of(pid: u32) -> Vec<String> {
 }
 
 fn flashdrill(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flashdrill"));
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    command.current_dir(repository).args(args);
+    let mut command = command::flashdrill_here(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

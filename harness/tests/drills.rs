@@ -165,7 +165,7 @@ fn drill_under_load(results: &Path) -> Child {
 
 /// Servers of runs whose owner is gone: their command line names its scratch folder, `<name>-<pid>-<n>`.
 fn servers_left() -> Vec<String> {
-    let scratch = std::env::temp_dir().join("flashdrill/");
+    let scratch = SCRATCH.join("flashdrill/");
     let mut left = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -23,9 +23,23 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-pub fn flashdrill(results: &Path, args: &[&str]) -> Command {
+/// Where the files of the command's servers are: on a slow disk a drill would be one of the disk.
+pub static SCRATCH: LazyLock<PathBuf> = LazyLock::new(|| {
+    let script = repository().join("compose/scratch.sh");
+    let said = Command::new(script).output().unwrap().stdout;
+    String::from_utf8(said).unwrap().trim().into()
+});
+
+/// The command in the repository.
+pub fn flashdrill_here(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashdrill"));
     command.current_dir(repository()).args(args);
+    command.env("TMPDIR", &*SCRATCH);
+    command
+}
+
+pub fn flashdrill(results: &Path, args: &[&str]) -> Command {
+    let mut command = flashdrill_here(args);
     if matches!(args[0], "drill" | "prove" | "explore") {
         command.arg("--results").arg(results);
     }
