@@ -16,7 +16,8 @@ fn disk_full(server: &str) -> Fault {
     Fault::ServerDiskFull(ServerDiskFull {
         server: StoreName::new(ServerName::new(server.to_owned()).unwrap()).unwrap(),
         sku: count(1),
-        volume_mib: 16,
+        // The service's hundred tables of stock are ten of them.
+        volume_mib: 48,
     })
 }
 
