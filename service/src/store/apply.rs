@@ -64,7 +64,7 @@ impl Store {
                 messages,
                 entry,
                 tables: self.tables,
-                has_failed: false,
+                tries: 0,
                 attempted: None,
             })
             .await?;
@@ -88,8 +88,7 @@ struct Batch<'a> {
     messages: &'a [OrderMessage],
     entry: Entry,
     tables: StockTables,
-    /// A try was not committed, as far as anybody knows.
-    has_failed: bool,
+    tries: u32,
     /// What the previous try meant to commit: if its COMMIT turns out to have happened, that is the answer.
     attempted: Option<Outcomes>,
 }
@@ -99,8 +98,8 @@ impl Work for Batch<'_> {
     const ACTION: &'static str = "apply a batch";
 
     async fn run(&mut self, connection: &mut MySqlConnection) -> Result<Outcomes, StoreError> {
-        let looks_first = self.entry == Entry::Delivered || self.has_failed;
-        self.has_failed = true;
+        self.tries += 1;
+        let looks_first = self.entry == Entry::Delivered || self.tries > 1;
         let outcomes = self.apply(connection, looks_first).await?;
         self.attempted = Some(outcomes.clone());
         Ok(outcomes)

@@ -4,6 +4,7 @@ use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
 use super::order::{number, text};
+use super::stock::{SkuStock, StockTables};
 use super::transaction::Work;
 use super::{Store, StoreError};
 use crate::queue::QueuePath;
@@ -59,9 +60,8 @@ impl Store {
     /// Sets the units of a SKU that this sale has in total; what is sold stays sold. Refused while the sale is
     /// open (DB-9) and below what is sold.
     pub async fn put_sku(&self, sale: &str, sku: &str, stock: i64) -> Result<(), StoreError> {
-        let table = self.tables.shards.table(sale, sku);
         self.transaction(PutSku {
-            table: &table,
+            tables: self.tables,
             sale,
             sku,
             stock,
@@ -185,7 +185,7 @@ impl PutSale<'_> {
 
 /// The write behind [`Store::put_sku`].
 struct PutSku<'a> {
-    table: &'a str,
+    tables: StockTables,
     sale: &'a str,
     sku: &'a str,
     stock: i64,
@@ -197,7 +197,13 @@ impl Work for PutSku<'_> {
 
     async fn run(&mut self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
         self.refuse_if_open(connection).await?;
-        let sold = self.units_sold(connection).await?;
+        let mut stock = SkuStock {
+            connection,
+            tables: self.tables,
+            sale: self.sale,
+            sku: self.sku,
+        };
+        let sold = stock.sold().await?;
         if self.stock < sold.max(0) {
             return Err(StoreError::BelowSold {
                 sale: self.sale.to_owned(),
@@ -206,20 +212,7 @@ impl Work for PutSku<'_> {
                 sold,
             });
         }
-        sqlx::query(&format!(
-            "INSERT INTO {} (sale, sku, total, available) VALUES (?, ?, ?, ?) \
-             ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available), \
-             version = version + 1",
-            self.table
-        ))
-        .bind(self.sale)
-        .bind(self.sku)
-        .bind(self.stock)
-        .bind(self.stock - sold)
-        .execute(&mut *connection)
-        .await
-        .map(|_| ())
-        .map_err(|source| StoreError::sql(Self::ACTION, source))
+        stock.put(self.stock, self.stock - sold).await
     }
 }
 
@@ -241,18 +234,5 @@ impl PutSku<'_> {
             });
         }
         Ok(())
-    }
-
-    async fn units_sold(&self, connection: &mut MySqlConnection) -> Result<i64, StoreError> {
-        sqlx::query_scalar(&format!(
-            "SELECT total - available FROM {} WHERE sale = ? AND sku = ? FOR UPDATE",
-            self.table
-        ))
-        .bind(self.sale)
-        .bind(self.sku)
-        .fetch_optional(connection)
-        .await
-        .map(|sold| sold.unwrap_or(0))
-        .map_err(|source| StoreError::sql(Self::ACTION, source))
     }
 }

@@ -18,6 +18,11 @@ const READ_LOCKED: &str =
     "SELECT available, version FROM {stock} WHERE sale = ? AND sku = ? FOR UPDATE";
 const GIVE_BACK: &str = "UPDATE {stock} SET available = available + ?, version = version + 1 \
      WHERE sale = ? AND sku = ?";
+const SOLD_LOCKED: &str =
+    "SELECT total - available FROM {stock} WHERE sale = ? AND sku = ? FOR UPDATE";
+const PUT: &str = "INSERT INTO {stock} (sale, sku, total, available) VALUES (?, ?, ?, ?) \
+     ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available), \
+     version = version + 1";
 /// A write that others come before so often in a row begins its transaction anew.
 const RACES_MAX: u32 = 20;
 
@@ -79,6 +84,30 @@ impl SkuStock<'_> {
             .await
             .map(drop)
             .map_err(|source| StoreError::sql("give stock back", source))
+    }
+
+    /// Units that are sold; locks the row, so that no more are until the commit.
+    pub async fn sold(&mut self) -> Result<i64, StoreError> {
+        sqlx::query_scalar(&self.statement(SOLD_LOCKED))
+            .bind(self.sale)
+            .bind(self.sku)
+            .fetch_optional(&mut *self.connection)
+            .await
+            .map(|sold| sold.unwrap_or(0))
+            .map_err(|source| StoreError::sql("write stock", source))
+    }
+
+    /// Makes the row, or writes another number of units.
+    pub async fn put(&mut self, total: i64, available: i64) -> Result<(), StoreError> {
+        sqlx::query(&self.statement(PUT))
+            .bind(self.sale)
+            .bind(self.sku)
+            .bind(total)
+            .bind(available)
+            .execute(&mut *self.connection)
+            .await
+            .map(drop)
+            .map_err(|source| StoreError::sql("write stock", source))
     }
 
     async fn decrement(&mut self, units: i64) -> Result<bool, StoreError> {
