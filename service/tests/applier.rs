@@ -12,7 +12,7 @@ use flashsale::sale::clock;
 use flashsale::sale::order::OrderMessage;
 use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store};
-use support::mariadb;
+use support::{mariadb, orders};
 use tokio::sync::watch;
 
 const SALE: &str = "sale";
@@ -24,13 +24,8 @@ async fn store() -> Store {
 
 fn order(n: u32, sku: &str, age: Duration) -> OrderMessage {
     OrderMessage {
-        order_id: format!("{n:032x}"),
-        sale: SALE.to_owned(),
-        sku: sku.to_owned(),
-        user: format!("user-{n}"),
-        quantity: 1,
-        request_id: format!("request-{n}"),
         at_ms: clock::now_ms() - age.as_millis() as u64,
+        ..orders::order(SALE, sku, n)
     }
 }
 

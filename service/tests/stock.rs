@@ -17,7 +17,7 @@ use flashsale::store::{
     AppliedOutcome, Shards, StockStrategy, StockTables, Store, StoreError, Transition,
 };
 use sqlx::migrate::Migrator;
-use support::mariadb;
+use support::{mariadb, orders};
 
 const SALE: &str = "sale";
 const RULES: Rules = Rules {
@@ -28,15 +28,7 @@ const RULES: Rules = Rules {
 };
 
 fn order(sku: &str, n: u32) -> OrderMessage {
-    OrderMessage {
-        order_id: format!("{n:032x}"),
-        sale: SALE.to_owned(),
-        sku: sku.to_owned(),
-        user: format!("user-{n}"),
-        quantity: 1,
-        request_id: format!("request-{n}"),
-        at_ms: u64::from(n),
-    }
+    orders::order(SALE, sku, n)
 }
 
 /// Available units and the live orders' together, which must be all there are.

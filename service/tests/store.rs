@@ -34,13 +34,8 @@ async fn selling(stock: i64) -> Store {
 /// The n-th order; every one of another user.
 fn order(n: u32) -> OrderMessage {
     OrderMessage {
-        order_id: format!("{n:032x}"),
-        sale: SALE.to_owned(),
-        sku: SKU.to_owned(),
-        user: format!("user-{n}"),
-        quantity: 1,
-        request_id: format!("request-{n}"),
         at_ms: 1_000 + u64::from(n),
+        ..support::orders::order(SALE, SKU, n)
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod door;
 pub mod mariadb;
+pub mod orders;
 pub mod redis;
 pub mod rocketmq;
 pub mod shop;
