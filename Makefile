@@ -36,12 +36,12 @@ drill: build ## run the flagship with a primary killed at half time, at the rate
 drills: build ## run every drill
 	@$(FLASHDRILL) drill run --all
 
-prove: export TMPDIR := $(shell compose/scratch.sh)
 test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
 	@compose/install-toxiproxy.sh
 	@drills/targets/naive-shop/install.sh
 	@$(CARGO) test --release --workspace --no-fail-fast
 
+prove: export TMPDIR := $(shell compose/scratch.sh)
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
 

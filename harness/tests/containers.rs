@@ -10,13 +10,10 @@ mod command;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
-/// One stack at a time: two would starve each other on a small machine.
-static STACK: Mutex<()> = Mutex::new(());
 
 const DRILLS: [&str; 3] = [
     "redis/primary-kill",
@@ -36,7 +33,7 @@ fn engine() -> Option<MutexGuard<'static, ()>> {
     {
         "no local images; make images builds them"
     } else {
-        return Some(STACK.lock().unwrap_or_else(PoisonError::into_inner));
+        return Some(command::one_at_a_time());
     };
     // Past the capture of a test's output, which holds what `eprintln!` says.
     let mut unheld = std::io::stderr();
