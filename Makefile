@@ -11,7 +11,7 @@ FLASHDRILL := $(BIN)/flashdrill
 CARGO := cargo --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help deps images build build-mutants drill drills test prove bench fuzz nightly check deny clean
+.PHONY: help deps images build build-mutants drill drills tests-built test prove bench fuzz nightly check deny clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,9 @@ drill: build ## run the flagship with a primary killed at half time, at the rate
 
 drills: build ## run every drill
 	@$(FLASHDRILL) drill run --all
+
+tests-built: build-mutants # compiles the tests; apart, so that CI can tell its time
+	@$(CARGO) test --release --workspace --no-run
 
 test: build-mutants ## unit tests, tests on real servers, the drills and a mutant in short form
 	@compose/install-toxiproxy.sh

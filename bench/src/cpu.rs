@@ -17,15 +17,22 @@ pub fn used_us(pid: u32) -> io::Result<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+    use std::time::Duration;
+
     use super::used_us;
 
+    /// Of a process of its own: this one's threads are other tests, which end.
     #[test]
     fn work_is_seen() {
-        let before = used_us(std::process::id()).unwrap();
-        let mut sum = 0_u64;
-        while used_us(std::process::id()).unwrap() < before + 1_000.0 {
-            sum = std::hint::black_box(sum + 1);
+        let spin = ["-c", "while :; do :; done"];
+        let mut child = Command::new("sh").args(spin).spawn().unwrap();
+        let before = used_us(child.id()).unwrap();
+        while used_us(child.id()).unwrap() < before + 1_000.0 {
+            std::thread::sleep(Duration::from_millis(1));
         }
-        assert!(used_us(std::process::id()).unwrap() > before);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(used_us(child.id()).is_err(), "a process that has ended");
     }
 }

@@ -1,12 +1,12 @@
 //! One run of one tool before one server.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::machine::Machine;
 use crate::request::Requests;
+use crate::scratch::Scratch;
 use crate::server::{Freezes, Server, ServerLog, Setup};
 use crate::tool::{Latency, Load, Pace, ReadError, Tool};
 
@@ -19,7 +19,7 @@ use super::round_trip;
 pub struct Bench {
     pub machine: Machine,
     pub settings: Settings,
-    scratch: PathBuf,
+    scratch: Scratch,
 }
 
 /// A tool that is installed.
@@ -75,8 +75,7 @@ impl Guest {
 
 impl Bench {
     pub fn new(settings: Settings) -> Result<Self, MeasureError> {
-        let scratch = std::env::temp_dir().join(format!("flashbench-{}", std::process::id()));
-        fs::create_dir_all(&scratch).map_err(io_error("make the scratch folder"))?;
+        let scratch = Scratch::new("run").map_err(io_error("make the scratch folder"))?;
         Ok(Self {
             machine: Machine::here().map_err(io_error("ask for the machine's cores"))?,
             settings,
@@ -112,7 +111,7 @@ impl Bench {
             pace,
             requests,
             duration_ms,
-            scratch: &self.scratch,
+            scratch: self.scratch.path(),
         };
         let wanted = guest.tool.command(&guest.program, &load);
         let Some(plain) = wanted.map_err(io_error("write a tool's files"))? else {
@@ -120,7 +119,12 @@ impl Bench {
         };
         let command = shown(&plain);
         let is_done = |status| guest.tool.is_done(status);
-        let finished = child::run(self.pinned(&plain), &self.scratch, duration_ms, is_done);
+        let finished = child::run(
+            self.pinned(&plain),
+            self.scratch.path(),
+            duration_ms,
+            is_done,
+        );
         let finished = match finished {
             Ok(finished) => finished,
             Err(source) => {
@@ -163,12 +167,6 @@ impl Bench {
         };
         command.args(plain.get_args());
         command
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.scratch);
     }
 }
 

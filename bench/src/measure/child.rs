@@ -87,19 +87,13 @@ fn text(path: &Path) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::Scratch;
 
     fn sh(script: &str) -> Result<Finished, ChildError> {
-        let scratch = tempdir(script.len());
-        fs::create_dir_all(&scratch).unwrap();
+        let scratch = Scratch::new(&format!("child-{}", script.len())).unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let finished = run(command, &scratch, 1, |status| status.success());
-        let _ = fs::remove_dir_all(scratch);
-        finished
-    }
-
-    fn tempdir(name: usize) -> std::path::PathBuf {
-        std::env::temp_dir().join(format!("flashbench-child-{}-{name}", std::process::id()))
+        run(command, scratch.path(), 1, |status| status.success())
     }
 
     /// One test, since the sum over ended children is one for the whole process.

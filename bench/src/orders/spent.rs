@@ -64,14 +64,24 @@ impl Meter {
     }
 
     /// # Errors
-    /// The kernel does not tell.
+    /// The kernel does not tell, or one of them has ended: the error names it.
     pub fn end(&self) -> io::Result<Spent> {
         let mut spent = Spent::default();
         for before in &self.before {
-            let seconds = (used_us(before.pid)? - before.used_us) / 1e6;
+            let used_us = used_us(before.pid).map_err(|error| before.unknown(&error))?;
+            let seconds = (used_us - before.used_us) / 1e6;
             *spent.0.entry(before.name.clone()).or_default() += seconds;
         }
         Ok(spent)
+    }
+}
+
+impl Measured {
+    fn unknown(&self, error: &io::Error) -> io::Error {
+        let Self { pid, name, .. } = self;
+        io::Error::other(format!(
+            "CPU of {name} (pid {pid}), which was measured: {error}"
+        ))
     }
 }
 
@@ -94,25 +104,58 @@ fn descendants(root: u32) -> io::Result<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::process::{Child, Command};
+    use std::time::Duration;
 
     use super::*;
 
-    #[test]
-    fn children_are_counted_by_name() {
-        let mut child = Command::new("sh")
-            .args(["-c", "i=0; while :; do i=$((i+1)); done"])
-            .spawn()
-            .unwrap();
-        let mut meter = Meter::default().and(std::process::id(), None);
-        meter.begin().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        let spent = meter.end().unwrap();
+    fn spinning() -> Child {
+        let spin = "i=0; while :; do i=$((i+1)); done";
+        let mut shell = Command::new("sh");
+        // The one that spins is the child of a child of this process, which has children of other tests too.
+        shell.args(["-c", &format!("sh -c '{spin}' & wait")]);
+        shell.spawn().unwrap()
+    }
+
+    fn end(mut child: Child) {
+        for pid in descendants(child.id()).unwrap().iter().skip(1) {
+            let pid = pid.to_string();
+            Command::new("kill").args(["-9", &pid]).status().unwrap();
+        }
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    fn wait_for_descendants(child: &Child) {
+        while descendants(child.id()).unwrap().len() < 2 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn descendants_are_counted_by_name() {
+        let child = spinning();
+        wait_for_descendants(&child);
+        let mut meter = Meter::default().and(child.id(), None);
+        meter.begin().unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        let spent = meter.end().unwrap();
+        end(child);
         assert!(
             spent.0["sh"] > 0.0 && spent.total_s() >= spent.0["sh"],
             "{spent:?}"
         );
+    }
+
+    #[test]
+    fn one_that_ended_in_between_is_named() {
+        let child = spinning();
+        let pid = child.id();
+        let mut meter = Meter::default().and(pid, Some("shell"));
+        meter.begin().unwrap();
+        wait_for_descendants(&child);
+        end(child);
+        let error = meter.end().unwrap_err().to_string();
+        assert!(error.contains(&format!("shell (pid {pid})")), "{error}");
     }
 }

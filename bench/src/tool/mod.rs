@@ -131,24 +131,19 @@ pub enum ReadError {
 #[cfg(test)]
 pub mod testing {
     use super::*;
+    use crate::scratch::Scratch;
 
     /// A load that writes its files to the system's scratch folder.
     pub fn arguments(tool: &dyn Tool, pace: Pace, requests: Requests) -> Option<String> {
-        let scratch = std::env::temp_dir().join(format!(
-            "flashbench-test-{}-{}",
-            tool.name(),
-            std::process::id()
-        ));
-        std::fs::create_dir_all(&scratch).unwrap();
+        let scratch = Scratch::new(&format!("test-{}", tool.name())).unwrap();
         let load = Load {
             url: "http://127.0.0.1:1/buy",
             pace,
             requests,
             duration_ms: 5000,
-            scratch: &scratch,
+            scratch: scratch.path(),
         };
         let command = tool.command(Path::new(tool.name()), &load).unwrap();
-        let _ = std::fs::remove_dir_all(&scratch);
         command.map(|command| {
             let words = command.get_args().map(|word| word.to_string_lossy());
             words.collect::<Vec<_>>().join(" ")

@@ -8,6 +8,7 @@ use std::thread;
 
 use super::{ALL, Load, Pace, Tool};
 use crate::request::{BODY, PATH, Requests, TEMPLATE};
+use crate::scratch::Scratch;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -49,20 +50,17 @@ fn recorded(tool: &dyn Tool, pace: Pace, requests: Requests) -> Option<Vec<(Stri
             thread::spawn(move || read(stream, &seen));
         }
     });
-    let (name, run) = (tool.name(), std::process::id());
-    let name = format!("flashbench-recorded-{name}-{pace:?}-{requests:?}-{run}");
-    let scratch = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(&scratch).unwrap();
+    let name = format!("recorded-{}-{pace:?}-{requests:?}", tool.name());
+    let scratch = Scratch::new(&name).unwrap();
     let load = Load {
         url: &url,
         pace,
         requests,
         duration_ms: 1000,
-        scratch: &scratch,
+        scratch: scratch.path(),
     };
     let command = tool.command(&program, &load).unwrap();
     let output = command.map(|mut command| command.output().unwrap());
-    let _ = std::fs::remove_dir_all(&scratch);
     let output = output?;
     assert!(tool.is_done(output.status), "{output:?}");
     Some(requests_seen.try_iter().collect())
