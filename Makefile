@@ -78,7 +78,7 @@ check: deps ## all gates: format, lints, documentation, licences and sources of 
 
 deny: ## licences, bans and sources of dependencies
 	@command -v cargo-deny >/dev/null || { echo "check: installing cargo-deny"; \
-	  cargo install cargo-deny --locked --quiet --root $(CACHE)/tools; }
+	  cargo install cargo-deny --locked --debug --quiet --root $(CACHE)/tools; }
 	@cargo-deny --log-level error check licenses bans sources
 
 clean: ## remove what killed runs left, all run folders, and the build output
