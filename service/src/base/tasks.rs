@@ -97,6 +97,7 @@ impl Base {
             publisher,
             metrics: self.metrics.clone(),
             alerts: self.alerts.clone(),
+            writer: self.writer.clone(),
             poll: Duration::from_millis(settings.relay_poll_ms),
         }
     }

@@ -66,7 +66,7 @@ where
 
     /// Offers one batch until it is taken: an order that was promised is never dropped. One that MySQL cannot store is
     /// parked alone.
-    async fn apply_batch(&self, batch: &[OrderMessage]) -> bool {
+    pub(super) async fn apply_batch(&self, batch: &[OrderMessage]) -> bool {
         loop {
             let entered = self.enter(batch).await;
             self.is_stuck.store(entered.is_err(), Ordering::Relaxed);

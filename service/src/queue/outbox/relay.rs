@@ -1,5 +1,8 @@
 //! Sends the announcements of the outbox through RocketMQ, each at least once (MQ-9).
 //!
+//! Buyers come first: while many wait for the commit of their orders, which needs the same MySQL, the relay takes one claim
+//! a second, and makes up for it afterwards.
+//!
 //! Any number of relays may run: each claims rows that no other has. What is sent twice, because a relay died in
 //! between, the consumption table lets have one effect.
 
@@ -8,6 +11,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use super::Writer;
 use crate::failpoints::{Point, reach};
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
@@ -17,6 +21,8 @@ use crate::store::{Announcement, Store, StoreError};
 
 /// Announcements claimed at once.
 const CLAIM_MAX: u32 = 500;
+/// Pause between two looks while this gateway's writer is busy.
+const BUSY_POLL: Duration = Duration::from_secs(1);
 /// So many dead letters are worth somebody's attention (MQ-10).
 const DEAD_LETTERS_ALERT: i64 = 10;
 
@@ -26,6 +32,8 @@ pub struct Relay {
     pub publisher: Publisher,
     pub metrics: Metrics,
     pub alerts: Alerts,
+    /// Of this node.
+    pub writer: Writer,
     /// Pause after a look that found less than it could take.
     pub poll: Duration,
 }
@@ -34,12 +42,11 @@ impl Relay {
     /// Runs until the task is aborted.
     pub async fn run(mut self) {
         loop {
-            match self.relay().await {
-                Ok(taken) if taken == CLAIM_MAX as usize => continue,
-                Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "announcements stay where they are"),
-            }
-            sleep(self.poll).await;
+            let taken = self.relay().await.unwrap_or_else(|error| {
+                tracing::debug!(%error, "announcements stay where they are");
+                0
+            });
+            sleep(pause(self.poll, taken, self.writer.is_busy())).await;
         }
     }
 
@@ -99,5 +106,36 @@ impl Relay {
             self.alerts.raise_here(Trouble::DeadLetters, text);
         }
         Ok(())
+    }
+}
+
+/// After a look that found so many announcements.
+fn pause(poll: Duration, taken: usize, is_busy: bool) -> Duration {
+    if is_busy {
+        poll.max(BUSY_POLL)
+    } else if taken == CLAIM_MAX as usize {
+        Duration::ZERO
+    } else {
+        poll
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buyers_come_first_and_a_backlog_is_made_up_for() {
+        let (poll, minute) = (Duration::from_millis(20), Duration::from_secs(60));
+        let full = CLAIM_MAX as usize;
+        for (poll, taken, is_busy, expected) in [
+            (poll, 0, false, poll),
+            (poll, full - 1, false, poll),
+            (poll, full, false, Duration::ZERO),
+            (poll, full, true, BUSY_POLL),
+            (minute, 0, true, minute),
+        ] {
+            assert_eq!(pause(poll, taken, is_busy), expected, "{taken} {is_busy}");
+        }
     }
 }
