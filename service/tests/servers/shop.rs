@@ -1,18 +1,14 @@
 //! The service from request to order: what buyers are told, and what both stores hold afterwards.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::gateway::server;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
 use redis::AsyncCommands;
-use support::shop::{SALE, SKU, ShopBench};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const AT_ONCE: Duration = Duration::ZERO;

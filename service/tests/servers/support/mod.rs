@@ -1,5 +1,4 @@
 //! Servers that integration tests start for themselves.
-#![allow(dead_code, reason = "each test binary uses some of them")]
 
 pub mod door;
 pub mod mariadb;

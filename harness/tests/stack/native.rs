@@ -2,11 +2,6 @@
 //!
 //! Needs redis-server, a MySQL-compatible server, Java and the RocketMQ jars (FLASHDRILL_ROCKETMQ).
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests may panic, as tests do"
-)]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,11 +1,6 @@
 //! The end of the harness: Ctrl-C leaves nothing; at kill -9 the servers die with it, and a later
 //! sweep removes the rest.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests may panic, as tests do"
-)]
-
 use std::io::{BufRead, BufReader, Lines};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -38,7 +33,7 @@ struct Owner {
 
 fn start_owner(logs: &Path) -> Owner {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "owner", "--ignored", "--nocapture"])
+        .args(["--exact", "owner_killed::owner", "--ignored", "--nocapture"])
         .env(LOGS, logs)
         .stdout(Stdio::piped())
         .spawn()

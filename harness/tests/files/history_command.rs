@@ -1,9 +1,5 @@
 //! `flashdrill history`: a saved run's attempts, filtered, in words and for other programs.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
-mod plan;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -38,7 +34,8 @@ impl Run {
         let name = format!("fd-history-command-{test}-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        let mut plan = plan::sale_of(&[("s0", 9), ("s1", 9), ("s2", 9)], StateQueries::default());
+        let mut plan =
+            crate::plan::sale_of(&[("s0", 9), ("s1", 9), ("s2", 9)], StateQueries::default());
         plan.seed = SEED;
         fs::write(folder.join("plan.json"), serde_json::to_vec(&plan).unwrap()).unwrap();
         let reasons = vec![String::new(), "sold_out".into(), "timeout".into()];

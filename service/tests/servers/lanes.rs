@@ -1,11 +1,9 @@
 //! Lanes against a real Redis: what is answered when a server goes away and another one comes.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::redis::RedisNode;
 use flashsale::operations::alerts::Alerts;
 use flashsale::operations::metrics::Metrics;
 use flashsale::sale::order::{OrderMessage, Reserved};
@@ -17,7 +15,6 @@ use flashsale::stock::scripts::Scripts;
 use flashsale::stock::supervisor::Supervisor;
 use flashsale::stock::topology::Scout;
 use flashsale::stock::{Settled, Stock};
-use support::redis::RedisNode;
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 

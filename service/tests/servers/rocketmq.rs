@@ -2,28 +2,20 @@
 //! rolled back never, and an outage ends with the broker's return.
 //!
 //! Ignored by default because they need Apache's jars: `FLASHDRILL_ROCKETMQ=folder cargo test --release -p
-//! flashsale --test rocketmq -- --ignored --nocapture`.
-
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests are not tests to clippy"
-)]
-
-mod support;
+//! flashsale --test servers rocketmq -- --ignored --nocapture`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::mariadb;
+use crate::support::rocketmq::{RocketMq, Route};
 use flashsale::queue::rocketmq::{Consumer, Depth, Producer};
 use flashsale::queue::{Decision, LocalTransaction, QueueSettings, Submitted};
 use flashsale::sale::order::{OrderMessage, Reserved};
 use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, AppliedOutcome, Store};
-use support::mariadb;
-use support::rocketmq::{RocketMq, Route};
 
 /// Nothing a healthy machine needs longer for; a busy one may.
 const PATIENCE: Duration = Duration::from_secs(60);

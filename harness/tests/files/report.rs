@@ -2,10 +2,6 @@
 //! lost reservations again, one that was no valid test. The pages stay in cargo's folder for test files,
 //! to be looked at.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test are tests too")]
-
-mod plan;
-
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
@@ -207,7 +203,7 @@ impl Run {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut plan = plan::sale_of(&SKUS, queries());
+        let mut plan = crate::plan::sale_of(&SKUS, queries());
         plan.drill = "redis/primary-kill".to_owned();
         plan.title =
             "A Redis primary dies with acknowledged reservations that its replica never saw: \

@@ -1,14 +1,8 @@
 //! The stock's tables against a real MariaDB: each SKU is in its own, and no strategy sells a unit twice.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests are not tests to clippy"
-)]
-
-mod support;
-
 use std::path::Path;
 
+use crate::support::{mariadb, orders};
 use clap::ValueEnum;
 use flashsale::queue::QueuePath;
 use flashsale::sale::order::OrderMessage;
@@ -17,7 +11,6 @@ use flashsale::store::{
     AppliedOutcome, Shards, StockStrategy, StockTables, Store, StoreError, Transition,
 };
 use sqlx::migrate::Migrator;
-use support::{mariadb, orders};
 
 const SALE: &str = "sale";
 const RULES: Rules = Rules {

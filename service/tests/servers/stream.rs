@@ -1,17 +1,13 @@
 //! The stream path: the reservation appends its message, consumers finish it after the commit, and what one leaves
 //! pending another takes over.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::time::Duration;
 
+use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
 use flashsale::stock::stream::Take;
-use support::shop::{SALE, SKU, ShopBench};
 
 async fn bench(nodes: usize, stock: i64) -> ShopBench {
     let bench = ShopBench::start_on(QueuePath::Stream, nodes, stock, 1, Duration::ZERO).await;

@@ -1,13 +1,11 @@
 //! The outbox path: orders and their announcements in one transaction, announcements claimed and settled, and nothing
 //! that Redis reserved left behind.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::mariadb;
+use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
@@ -16,8 +14,6 @@ use flashsale::sale::sku::Rules;
 use flashsale::store::{
     AppliedOutcome, Entry, Letter, LetterKind, OrderState, Store, StoreError, TRIES_MAX,
 };
-use support::mariadb;
-use support::shop::{SALE, SKU, ShopBench};
 
 const RULES: Rules = Rules {
     limit_per_user: 1,

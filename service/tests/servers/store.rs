@@ -1,21 +1,14 @@
 //! The store against a real MariaDB: what is applied, by whom, how often, and what never happens.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests are not tests to clippy"
-)]
-
-mod support;
-
 use std::collections::HashSet;
 
+use crate::support::mariadb;
 use flashsale::queue::QueuePath;
 use flashsale::sale::order::OrderMessage;
 use flashsale::sale::sku::Rules;
 use flashsale::store::{
     Applied, AppliedOutcome, OrderState, SaleState, SkuImage, Store, StoreError, Transition, reason,
 };
-use support::mariadb;
 
 const SALE: &str = "sale";
 const SKU: &str = "sku";
@@ -35,7 +28,7 @@ async fn selling(stock: i64) -> Store {
 fn order(n: u32) -> OrderMessage {
     OrderMessage {
         at_ms: 1_000 + u64::from(n),
-        ..support::orders::order(SALE, SKU, n)
+        ..crate::support::orders::order(SALE, SKU, n)
     }
 }
 

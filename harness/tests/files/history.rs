@@ -1,7 +1,5 @@
 //! A history is read back as it was written, and damage is found where it is.
 
-#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -3,10 +3,6 @@
 //! Needs a Docker engine with images (`compose/install-docker.sh`, `make images`) and the service's binaries beside
 //! `flashdrill`. Without an engine the tests say so, in the words that `.ci/run` counts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
-
-mod command;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -33,7 +29,7 @@ fn engine() -> Option<MutexGuard<'static, ()>> {
     {
         "no local images; make images builds them"
     } else {
-        return Some(command::one_at_a_time());
+        return Some(crate::command::one_at_a_time());
     };
     // Past the capture of a test's output, which holds what `eprintln!` says.
     let mut unheld = std::io::stderr();
@@ -58,7 +54,7 @@ fn containers_of(pid: u32) -> Vec<String> {
 }
 
 fn flashdrill(args: &[&str]) -> Command {
-    let mut command = command::flashdrill_here(args);
+    let mut command = crate::command::flashdrill_here(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -1,18 +1,14 @@
 //! What the applying step does with what MySQL cannot take: poison is parked alone, stale messages give their units back.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{mariadb, orders};
 use flashsale::queue::applier::{Applier, Unreadable};
 use flashsale::sale::clock;
 use flashsale::sale::order::OrderMessage;
 use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store};
-use support::{mariadb, orders};
 use tokio::sync::watch;
 
 const SALE: &str = "sale";

@@ -2,13 +2,9 @@
 //!
 //! Needs the service's binaries beside `flashdrill`: `make test` builds them first.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
-
-mod command;
-
 use std::path::Path;
 
-use command::*;
+use crate::command::*;
 
 /// Runs a drill of the quiet sale after a change of it and of the target; returns exit code and first reason.
 fn quiet(

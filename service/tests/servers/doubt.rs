@@ -1,18 +1,14 @@
 //! A reservation whose answer is lost: what its buyer is told while nobody knows, by each way that orders can take.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::shop::{SALE, SKU, ShopBench, buy};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::order::OrderId;
 use flashsale::sale::promises::PromiseState;
-use support::shop::{SALE, SKU, ShopBench, buy};
 
 /// Redis stands still for longer than anybody waits for it.
 const PAUSE_MS: u64 = 4_000;

@@ -1,10 +1,5 @@
 //! A stack that is broken by hand, by the command: `up`, `ps`, `fault`, and what is left of it.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests may panic, as tests do"
-)]
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

@@ -2,8 +2,6 @@
 //!
 //! Needs the servers' programs, and the service's binary beside `flashdrill`: `make test` builds it first.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

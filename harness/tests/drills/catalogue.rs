@@ -2,17 +2,13 @@
 //!
 //! Needs the service's binaries beside `flashdrill`: `make test` builds them first.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
-
-mod command;
-
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use command::*;
+use crate::command::*;
 
 /// One drill of each group and one mutant of each; `make nightly` proves all of them in full length.
 const SAMPLE: [(&str, &str); 6] = [

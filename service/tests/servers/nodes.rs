@@ -1,18 +1,14 @@
 //! Several nodes of the service on one Redis and one MariaDB: they sell one stock, answer alike, and need no
 //! particular one of them.
-#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::shop::{SALE, SKU, ShopBench, buy};
 use flashsale::gateway::reason::Reason;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
 use flashsale::sale::sku::{Gate, Sku};
-use support::shop::{SALE, SKU, ShopBench, buy};
 
 /// Nothing a healthy machine needs longer for; a busy one may.
 const PATIENCE: Duration = Duration::from_secs(60);

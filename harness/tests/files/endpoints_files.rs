@@ -1,7 +1,5 @@
 //! Endpoints files: what is accepted, and that every mistake is reported at once.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
-
 use std::path::{Path, PathBuf};
 
 use flashdrill::drill::catalogue;

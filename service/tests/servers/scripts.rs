@@ -1,19 +1,16 @@
 //! Every Lua script against a real Redis: what it answers, what it writes, and what it never does.
-#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
-
-mod support;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::support::redis::RedisNode;
 use flashsale::sale::sku::Rules;
 use flashsale::stock::image::{Image, ImageOrder, ImageState};
 use flashsale::stock::keys::Keys;
 use flashsale::stock::scripts::Scripts;
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
-use support::redis::RedisNode;
 use tokio::sync::Mutex;
 
 const NOW_MS: u64 = 1_000_000;

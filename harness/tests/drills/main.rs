@@ -1,0 +1,9 @@
+//! The command itself on real servers: drills, their verdicts and proofs. One stack at a time.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
+
+mod catalogue;
+#[path = "../command/mod.rs"]
+mod command;
+mod containers;
+mod verdicts;

@@ -1,0 +1,11 @@
+//! What is read from files and written to them: drills, endpoints, histories, reports.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
+
+mod drill_files;
+mod endpoints_files;
+mod history;
+mod history_command;
+#[path = "../plan/mod.rs"]
+mod plan;
+mod report;

@@ -1,0 +1,16 @@
+//! The service's parts on real servers. One program, so that all share a MariaDB and are linked once.
+#![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod applier;
+mod doubt;
+mod lanes;
+mod nodes;
+mod outbox;
+mod rocketmq;
+mod scripts;
+mod shop;
+mod stock;
+mod store;
+mod stream;
+mod support;
