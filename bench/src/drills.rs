@@ -64,7 +64,17 @@ pub fn figure(run: &Path, section: &str, name: &str) -> io::Result<f64> {
 /// # Errors
 /// The file cannot be read.
 pub fn verdict(run: &Path) -> io::Result<serde_json::Value> {
-    Ok(serde_json::from_slice(&fs::read(
-        run.join("verdict.json"),
-    )?)?)
+    read(run, "verdict.json")
+}
+
+/// A run's `plan.json`.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn plan(run: &Path) -> io::Result<serde_json::Value> {
+    read(run, "plan.json")
+}
+
+fn read(run: &Path, name: &str) -> io::Result<serde_json::Value> {
+    Ok(serde_json::from_slice(&fs::read(run.join(name))?)?)
 }

@@ -24,7 +24,7 @@ pub fn lines(orders: &Orders) -> Vec<String> {
 }
 
 fn durable(outbox: &Taken) -> String {
-    let per_s = outbox.accepted_per_s;
+    let per_s = outbox.counted.accepted_per_s;
     format!(
         "the outbox accepts {per_s:.0}/s, at least {OUTBOX_PER_S:.0}: {}",
         told(per_s >= OUTBOX_PER_S)
@@ -32,7 +32,7 @@ fn durable(outbox: &Taken) -> String {
 }
 
 fn batched(outbox: &Taken, one_by_one: &Taken) -> String {
-    let gain = outbox.accepted_per_s / one_by_one.accepted_per_s;
+    let gain = outbox.counted.accepted_per_s / one_by_one.counted.accepted_per_s;
     format!(
         "{gain:.1} times as many as one by one, at least {BATCH_GAIN:.0}: {}",
         told(gain >= BATCH_GAIN)
@@ -40,13 +40,13 @@ fn batched(outbox: &Taken, one_by_one: &Taken) -> String {
 }
 
 fn beside_the_client(rocketmq: &Taken, client: &JavaClient) -> String {
-    let per_s = rocketmq.accepted_per_s;
+    let per_s = rocketmq.counted.accepted_per_s;
     let JavaClient::Measured { transactions, .. } = client else {
         return format!("the RocketMQ way accepts {per_s:.0}/s, the Java client was not measured");
     };
     let client_per_s = transactions.committed_per_s;
     let bar_per_s = CLIENT_SHARE * client_per_s;
-    let answer = if rocketmq.offered_per_s < bar_per_s {
+    let answer = if rocketmq.counted.offered_per_s < bar_per_s {
         "undecided, the drill offers less"
     } else {
         told(per_s >= bar_per_s)

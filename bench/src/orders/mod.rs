@@ -7,6 +7,7 @@
 mod bars;
 mod java;
 mod metered;
+mod phase;
 mod spent;
 mod table;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use way::{Taken, WAYS};
 pub use table::markdown;
 
 const DRILL: &str = "baseline/orders";
+/// The part of its load that is counted: before that the broker warms up.
+const PHASE: &str = "rush";
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Settings {

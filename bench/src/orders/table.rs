@@ -12,7 +12,7 @@ pub fn markdown(orders: &Orders) -> String {
     let mut out = format!(
         "# Orders, accepted and durable\n\n{}, {} cores, Linux {}. The load generator, the service and all servers share \
          the machine. The Java client sends transactions of RocketMQ and nothing else, to servers of the same \
-         kind. It is measured warm, while a drill's broker has compiled nothing when the load begins, which weighs on short runs.\n\n\
+         kind. Both are counted after a warm-up; the CPU is that of the whole load.\n\n\
          | way | verdict | offered/s | accepted/s | CPU an order, µs | of which |\n|---|---|---|---|---|---|\n",
         machine.cpu, machine.cores, machine.kernel
     );
@@ -31,8 +31,8 @@ fn way(taken: &Taken) -> String {
         "| {} | {} | {:.0} | {:.0} | {} |",
         taken.way.name,
         taken.verdict,
-        taken.offered_per_s,
-        taken.accepted_per_s,
+        taken.counted.offered_per_s,
+        taken.counted.accepted_per_s,
         cpu(&taken.spent, taken.accepted)
     )
 }

@@ -1,6 +1,7 @@
 //! Figures for tests: a second's, of which the servers' CPU is all.
 
 use super::java::{JavaClient, Transactions};
+use super::phase::Phase;
 use super::spent::Spent;
 use super::way::{Taken, Way};
 
@@ -15,8 +16,10 @@ pub fn taken(name: &'static str, accepted_per_s: f64) -> Taken {
             variant: None,
         },
         verdict: "pass".to_owned(),
-        offered_per_s: 3_000.0,
-        accepted_per_s,
+        counted: Phase {
+            offered_per_s: 3_000.0,
+            accepted_per_s,
+        },
         spent: a_second_of_java(),
         accepted: accepted_per_s as u64,
     }

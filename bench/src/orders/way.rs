@@ -5,9 +5,10 @@ use std::process::Stdio;
 
 use serde::Serialize;
 
-use super::DRILL;
 use super::metered::metered;
+use super::phase::Phase;
 use super::spent::{Meter, Spent};
+use super::{DRILL, PHASE};
 use crate::drills::{Drills, figure, verdict};
 
 pub const ROCKETMQ: &str = "rocketmq";
@@ -45,10 +46,10 @@ pub struct Way {
 pub struct Taken {
     pub way: Way,
     pub verdict: String,
-    pub offered_per_s: f64,
-    pub accepted_per_s: f64,
-    /// While the load ran, all nodes and servers of a kind together.
+    pub counted: Phase,
+    /// While the load ran, its warm-up included, all nodes and servers of a kind together.
     pub spent: Spent,
+    /// In the same time.
     pub accepted: u64,
 }
 
@@ -65,21 +66,15 @@ impl Way {
         let meter = Meter::default().and(child.id(), None);
         let spent = metered(&mut child, meter)?;
         let run = drills.latest(child.wait()?)?;
-        let (accepted, sent) = (
-            figure(&run, "sale", "accepted")?,
-            figure(&run, "load", "sent")?,
-        );
-        let seconds = sent / figure(&run, "load", "sent_per_s")?;
         Ok(Taken {
             way: self,
             verdict: verdict(&run)?["verdict"]
                 .as_str()
                 .unwrap_or("none")
                 .to_owned(),
-            offered_per_s: figure(&run, "load", "offered_per_s")?,
-            accepted_per_s: accepted / seconds,
+            counted: Phase::of(&run, PHASE)?,
             spent,
-            accepted: accepted as u64,
+            accepted: figure(&run, "sale", "accepted")? as u64,
         })
     }
 }
