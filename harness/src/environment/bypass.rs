@@ -2,7 +2,8 @@
 //!
 //! Seen from the service's own sockets, so that it holds for every target and every proxy. The kernel's table of sockets
 //! is long while a load runs, and reading it holds the network up: it is read only when the service has a socket that
-//! was not looked at yet.
+//! was not looked at yet. For a socket that was not there at the look before, which mostly somebody like this program has
+//! opened to ask once, that is at every tenth look, so that a service that dials its servers for each order is seen too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -11,9 +12,14 @@ use std::sync::Arc;
 use super::server::Server;
 use super::sockets::{Socket, inodes_of_group, sockets};
 
+/// Looks from one that reads the table for sockets that have just been opened to the next.
+const CHANCE_EVERY: u32 = 10;
+
 /// What is known of a socket that a service has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sight {
+    /// Open since the last look.
+    New,
     /// Not in the table when it was first looked for: no TCP socket, or one that was not connected yet.
     Unlisted,
     Harmless,
@@ -24,6 +30,7 @@ enum Sight {
 #[derive(Debug, Default)]
 pub(super) struct BypassWatch {
     seen: HashMap<u64, Sight>,
+    looks: u32,
 }
 
 impl BypassWatch {
@@ -39,9 +46,11 @@ impl BypassWatch {
             .collect();
         self.seen
             .retain(|inode, _| own.iter().any(|own| own.contains(inode)));
-        let unsure = |inode| matches!(self.seen.get(inode), None | Some(Sight::Unlisted));
-        if own.iter().flatten().any(unsure) {
+        if self.must_learn(own.iter().flatten()) {
             self.learn(own.iter().flatten(), &sockets(), servers);
+        }
+        for inode in own.iter().flatten() {
+            self.seen.entry(*inode).or_insert(Sight::New);
         }
         let told = |(service, own): (&Arc<Server>, &HashSet<u64>)| {
             let name = service.component().to_owned();
@@ -51,6 +60,16 @@ impl BypassWatch {
             })
         };
         services.iter().zip(&own).flat_map(told).collect()
+    }
+
+    fn must_learn<'i>(&mut self, mut own: impl Iterator<Item = &'i u64>) -> bool {
+        let takes_all = self.looks.is_multiple_of(CHANCE_EVERY);
+        self.looks += 1;
+        own.any(|inode| match self.seen.get(inode) {
+            None => takes_all,
+            Some(Sight::New | Sight::Unlisted) => true,
+            Some(Sight::Harmless | Sight::Direct(_)) => false,
+        })
     }
 
     fn learn<'i>(
@@ -63,8 +82,9 @@ impl BypassWatch {
         for inode in own {
             let sight = match (table.get(inode), self.seen.get(inode)) {
                 (Some(socket), _) if is_direct(socket, servers) => Sight::Direct(socket.remote),
-                (Some(_), _) | (None, Some(_)) => Sight::Harmless,
-                (None, None) => Sight::Unlisted,
+                (Some(_), _) | (None, Some(Sight::Unlisted)) => Sight::Harmless,
+                (None, None | Some(Sight::New)) => Sight::Unlisted,
+                (None, Some(known)) => *known,
             };
             self.seen.insert(*inode, sight);
         }
@@ -75,7 +95,7 @@ impl BypassWatch {
         sights
             .filter_map(|sight| match sight {
                 Sight::Direct(remote) => Some(*remote),
-                Sight::Unlisted | Sight::Harmless => None,
+                Sight::New | Sight::Unlisted | Sight::Harmless => None,
             })
             .collect()
     }
@@ -117,6 +137,23 @@ mod tests {
             watch.direct(&[1, 2, 3, 4].into()).len(),
             1,
             "each server once"
+        );
+    }
+
+    #[test]
+    fn the_table_is_read_for_what_stays_and_now_and_then_for_what_is_new() {
+        let mut watch = BypassWatch::default();
+        assert!(watch.must_learn([1].iter()), "the first look");
+        watch.seen = [(1, Sight::Harmless), (2, Sight::New), (3, Sight::Unlisted)].into();
+        for (inode, expected) in [(1, false), (2, true), (3, true)] {
+            assert_eq!(watch.must_learn([inode].iter()), expected, "{inode}");
+        }
+        let read: Vec<bool> = (4..20).map(|_| watch.must_learn([4].iter())).collect();
+        let chances = read.iter().filter(|read| **read).count();
+        assert_eq!(
+            (chances, read[6]),
+            (1, true),
+            "the look with number 10: {read:?}"
         );
     }
 }
