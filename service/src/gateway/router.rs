@@ -9,13 +9,14 @@ use super::door::BODY_MAX;
 use super::problem::problem;
 use super::reason::Reason;
 use super::{App, orders};
-use crate::operations::{dead_letters, health, sales};
+use crate::operations::{dead_letters, health, sales, top_ups};
 
 /// The buy call is not among them: the door answers it.
 pub fn router(app: Arc<App>) -> Router {
     let operators = Router::new()
         .route("/sales/{sale}", put(sales::put_sale))
         .route("/sales/{sale}/skus/{sku}", put(sales::put_sku))
+        .route("/sales/{sale}/skus/{sku}/top-ups/{id}", put(top_ups::put))
         .route("/sales/{sale}/warm-up", post(sales::warm_up))
         .route("/sales/{sale}/open", post(sales::open))
         .route("/sales/{sale}/close", post(sales::close))

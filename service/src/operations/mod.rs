@@ -9,3 +9,4 @@ pub mod metrics;
 pub mod rehearsal;
 pub mod sale_desk;
 pub mod sales;
+pub mod top_ups;

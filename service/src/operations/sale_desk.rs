@@ -7,7 +7,7 @@ use crate::queue::QueuePath;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::Gate;
 use crate::stock::{Stock, StockError};
-use crate::store::{GateRow, NODE_TTL, SaleState, Store, StoreError};
+use crate::store::{AuditLine, GateRow, NODE_TTL, SaleState, Store, StoreError};
 
 /// A warm-up that takes longer has met trouble that does not pass.
 const WARM_UP_MAX: Duration = Duration::from_secs(25);
@@ -39,6 +39,8 @@ pub enum SalesError {
         "`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\"
     )]
     Name(String),
+    #[error("the top-up needs {0}")]
+    Unapproved(String),
 }
 
 /// Carries out what operators ask for: writes it into MySQL, and waits until keeper and nodes have done their part.
@@ -76,12 +78,24 @@ impl SaleDesk {
     pub async fn warm_up(&self, sale: &str) -> Result<usize, SalesError> {
         self.store.set_sale_state(sale, SaleState::Prepared).await?;
         self.store.doubt_sale(sale).await?;
+        let skus = self.until_ready(sale, |_| true).await?;
+        if skus == 0 {
+            return Err(SalesError::Empty(sale.to_owned()));
+        }
+        self.audit("warm-up", sale, &format!("{skus} SKUs")).await?;
+        Ok(skus)
+    }
+
+    /// Waits until those SKUs of a sale are ready, and all nodes know it; says how many they are.
+    pub(super) async fn until_ready(
+        &self,
+        sale: &str,
+        is_meant: impl Fn(&GateRow) -> bool,
+    ) -> Result<usize, SalesError> {
         let begun = Instant::now();
         let skus = loop {
-            let rows = self.rows(sale).await?;
-            if rows.is_empty() {
-                return Err(SalesError::Empty(sale.to_owned()));
-            }
+            let mut rows = self.rows(sale).await?;
+            rows.retain(&is_meant);
             let Some(cold) = rows.iter().find(|row| !row.is_ready) else {
                 break rows.len();
             };
@@ -91,7 +105,6 @@ impl SaleDesk {
             tokio::time::sleep(POLL_INTERVAL).await;
         };
         self.until_all_know().await?;
-        self.audit("warm-up", sale, &format!("{skus} SKUs")).await?;
         Ok(skus)
     }
 
@@ -173,7 +186,14 @@ impl SaleDesk {
     /// MySQL does not answer.
     pub async fn audit(&self, what: &str, sale: &str, after: &str) -> Result<(), StoreError> {
         tracing::info!(sale, what, after, "operator");
-        self.store.audit(OPERATOR, what, sale, "", after).await
+        let line = AuditLine {
+            who: OPERATOR,
+            what,
+            sale,
+            before: "",
+            after,
+        };
+        self.store.audit(line).await
     }
 }
 

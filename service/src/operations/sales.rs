@@ -127,7 +127,7 @@ fn named(names: &[&str]) -> Result<(), SalesError> {
     }
 }
 
-fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
+pub(super) fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
     match done {
         Ok(skus) => json(
             StatusCode::OK,
@@ -142,7 +142,7 @@ fn told(sale: &str, done: Result<usize, SalesError>) -> Response<Body> {
 
 fn reason(error: &SalesError) -> Reason {
     match error {
-        SalesError::Name(_) => Reason::BadRequest,
+        SalesError::Name(_) | SalesError::Unapproved(_) => Reason::BadRequest,
         SalesError::Store(error) if error.is_transient() => Reason::StoreUnavailable,
         SalesError::Stock(_) => Reason::Paused,
         _ => Reason::Conflict,

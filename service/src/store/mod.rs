@@ -4,6 +4,7 @@
 //! snapshot, because each transaction here changes both sides or none.
 
 mod apply;
+mod audit;
 mod batch_rows;
 mod dead_letter;
 mod error;
@@ -17,6 +18,7 @@ mod sale;
 mod shard;
 mod stock;
 mod tombstone;
+mod top_up;
 mod transaction;
 mod transition;
 
@@ -28,6 +30,7 @@ use sqlx::{Executor, MySqlPool};
 use crate::sale::clock::now_ms;
 
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Entry};
+pub use audit::AuditLine;
 pub use dead_letter::{DeadLetter, Letter, LetterKind};
 pub use error::StoreError;
 pub use gate::{GateRow, Gates};
@@ -40,15 +43,16 @@ pub use sale::{SaleRow, SaleState};
 pub use shard::{SHARDS_MAX, Shards};
 pub use stock::{DECREMENT_STOCK, StockStrategy, StockTables, WRITE_VERSION};
 pub use tombstone::reason;
+pub use top_up::TopUp;
 pub use transition::{PAY, Transition};
 
 /// Connections kept open at most: batches in parallel by SKU, buyers paying and cancelling, the keeper.
 const CONNECTIONS_MAX: u32 = 24;
 /// A caller without a connection after this long is told that MySQL is unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Batch statements differ by their number of rows; each size is one prepared statement of the connection.
-/// 24 connections of this many stay below the server's default of 16,382.
-const STATEMENTS_CACHED: usize = 400;
+/// Batch statements differ by their number of rows; each size is one prepared statement of the connection. Four nodes
+/// with 24 connections of this many each stay below the server's default of 16,382 (`max_prepared_stmt_count`).
+const STATEMENTS_CACHED: usize = 150;
 
 /// How long a node waits for others that migrate.
 const MIGRATION_WAIT: Duration = Duration::from_secs(30);
@@ -123,30 +127,6 @@ impl Store {
             .await
             .map(|_| ())
             .map_err(|source| StoreError::sql("ping", source))
-    }
-
-    /// Writes one line of the audit log (RC-5): who did what to which sale, with the values around it.
-    pub async fn audit(
-        &self,
-        who: &str,
-        what: &str,
-        sale: &str,
-        before: &str,
-        after: &str,
-    ) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO audit (at_ms, who, what, sale, before_value, after_value) VALUES (?, ?, ?, ?, ?, ?)",
-        )
-        .bind(now_ms())
-        .bind(who)
-        .bind(what)
-        .bind(sale)
-        .bind(before)
-        .bind(after)
-        .execute(&self.pool)
-        .await
-        .map(|_| ())
-        .map_err(|source| StoreError::sql("write audit line", source))
     }
 
     /// Closes the connections after running statements have ended.

@@ -196,7 +196,13 @@ impl Work for PutSku<'_> {
     const ACTION: &'static str = "write stock";
 
     async fn run(&mut self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
-        self.refuse_if_open(connection).await?;
+        // Locked, so that the sale cannot open before the stock is written.
+        if locked_state(connection, self.sale).await? == SaleState::Open {
+            return Err(StoreError::SaleOpen {
+                sale: self.sale.to_owned(),
+                sku: self.sku.to_owned(),
+            });
+        }
         let mut stock = SkuStock {
             connection,
             tables: self.tables,
@@ -216,23 +222,18 @@ impl Work for PutSku<'_> {
     }
 }
 
-impl PutSku<'_> {
-    /// Locks the sale's row as well, so that it cannot open before the stock is written.
-    async fn refuse_if_open(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
-        let row = sqlx::query("SELECT state FROM sales WHERE sale = ? FOR UPDATE")
-            .bind(self.sale)
-            .fetch_optional(connection)
-            .await
-            .map_err(|source| StoreError::sql(Self::ACTION, source))?
-            .ok_or_else(|| StoreError::NoSuchSale {
-                sale: self.sale.to_owned(),
-            })?;
-        if SaleState::parse(&text(&row, "state")?)? == SaleState::Open {
-            return Err(StoreError::SaleOpen {
-                sale: self.sale.to_owned(),
-                sku: self.sku.to_owned(),
-            });
-        }
-        Ok(())
-    }
+/// The sale's state, which cannot change before the transaction ends.
+pub(super) async fn locked_state(
+    connection: &mut MySqlConnection,
+    sale: &str,
+) -> Result<SaleState, StoreError> {
+    let row = sqlx::query("SELECT state FROM sales WHERE sale = ? FOR UPDATE")
+        .bind(sale)
+        .fetch_optional(connection)
+        .await
+        .map_err(|source| StoreError::sql("lock a sale", source))?
+        .ok_or_else(|| StoreError::NoSuchSale {
+            sale: sale.to_owned(),
+        })?;
+    SaleState::parse(&text(&row, "state")?)
 }

@@ -20,6 +20,9 @@ const GIVE_BACK: &str = "UPDATE {stock} SET available = available + ?, version =
      WHERE sale = ? AND sku = ?";
 const SOLD_LOCKED: &str =
     "SELECT total - available FROM {stock} WHERE sale = ? AND sku = ? FOR UPDATE";
+const ADD: &str = "UPDATE {stock} SET total = total + ?, available = available + ?, version = version + 1 \
+     WHERE sale = ? AND sku = ?";
+const TOTAL: &str = "SELECT total FROM {stock} WHERE sale = ? AND sku = ?";
 const PUT: &str = "INSERT INTO {stock} (sale, sku, total, available) VALUES (?, ?, ?, ?) \
      ON DUPLICATE KEY UPDATE total = VALUES(total), available = VALUES(available), \
      version = version + 1";
@@ -108,6 +111,25 @@ impl SkuStock<'_> {
             .await
             .map(drop)
             .map_err(|source| StoreError::sql("write stock", source))
+    }
+
+    /// Adds units that were not there before; the new total, or None if there is no such row.
+    pub async fn add(&mut self, units: i64) -> Result<Option<i64>, StoreError> {
+        let wrap = |source| StoreError::sql("add stock", source);
+        sqlx::query(&self.statement(ADD))
+            .bind(units)
+            .bind(units)
+            .bind(self.sale)
+            .bind(self.sku)
+            .execute(&mut *self.connection)
+            .await
+            .map_err(wrap)?;
+        sqlx::query_scalar(&self.statement(TOTAL))
+            .bind(self.sale)
+            .bind(self.sku)
+            .fetch_optional(&mut *self.connection)
+            .await
+            .map_err(wrap)
     }
 
     async fn decrement(&mut self, units: i64) -> Result<bool, StoreError> {

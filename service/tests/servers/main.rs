@@ -14,3 +14,4 @@ mod stock;
 mod store;
 mod stream;
 mod support;
+mod top_up;
