@@ -7,8 +7,9 @@ const ER_LOCK_DEADLOCK: u16 = 1213;
 /// Lock wait time-out: only the statement was rolled back, so the transaction must be.
 const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
 const ER_DUP_ENTRY: u16 = 1062;
-/// Too many connections, too many of this user, server shutting down, killed, read-only (1290, 1792, 1836).
-const BUSY_OR_AWAY: [u16; 8] = [1040, 1203, 1053, 1317, 1927, 1290, 1792, 1836];
+/// Too many connections, too many of this user, too many prepared statements, server shutting down, killed, read-only
+/// (1290, 1792, 1836).
+const BUSY_OR_AWAY: [u16; 9] = [1040, 1203, 1461, 1053, 1317, 1927, 1290, 1792, 1836];
 
 /// A call to the store that did not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +31,14 @@ pub enum StoreError {
     UnknownValue { what: &'static str, value: String },
     #[error("sale {sale} does not exist; create it first")]
     NoSuchSale { sale: String },
-    #[error("sale {sale} is open; close it before changing the stock of {sku}")]
+    #[error("sale {sale} has no SKU {sku}; put the SKU first")]
+    NoSuchSku { sale: String, sku: String },
+    #[error("sale {sale} is open; top {sku} up, or close the sale before setting its stock")]
     SaleOpen { sale: String, sku: String },
+    #[error("sale {sale} is not open; set the stock of {sku} instead of topping it up")]
+    SaleNotOpen { sale: String, sku: String },
+    #[error("top-up {id} has added {units} units of {sku} already; choose another id")]
+    TopUpTaken { id: String, sku: String, units: i64 },
     #[error(
         "orders of sale {sale} go by {queue} since its first warm-up, which cannot become {asked}; name another sale"
     )]

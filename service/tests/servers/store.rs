@@ -364,3 +364,21 @@ async fn a_connection_killed_by_the_server_is_replaced() {
     }
     assert_eq!(balanced(&store).await.available, 0);
 }
+
+#[tokio::test]
+async fn a_server_that_prepares_no_more_statements_is_busy_and_not_out_of_order() {
+    let server = mariadb::Server::start().await;
+    let url = server.database().await;
+    let store = mariadb::selling_at(&url, SALE, RULES, &[(SKU, 5)]).await;
+    let mut root = mariadb::connect(&server.root()).await;
+    let mut allow = async |count: u32| {
+        let sql = format!("SET GLOBAL max_prepared_stmt_count = {count}");
+        sqlx::raw_sql(&sql).execute(&mut root).await.unwrap();
+    };
+    allow(0).await;
+    let error = store.apply(&orders(0..2)).await.unwrap_err();
+    assert!(error.is_transient(), "its orders would be parked: {error}");
+    allow(16_382).await;
+    store.apply(&orders(0..2)).await.unwrap();
+    assert_eq!(balanced(&store).await.available, 3);
+}

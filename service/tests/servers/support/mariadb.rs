@@ -1,4 +1,4 @@
-//! One MariaDB per test binary, one database per test.
+//! One MariaDB for all tests, one database per test; a server of its own for who changes the server.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,9 +12,34 @@ use sqlx::{ConnectOptions, Connection};
 
 use super::supervised::{Supervised, free_port};
 
-struct Server {
+pub struct Server {
     port: u16,
     _server: Supervised,
+}
+
+impl Server {
+    /// One that nobody else uses.
+    pub async fn start() -> Self {
+        tokio::task::spawn_blocking(boot).await.unwrap()
+    }
+
+    /// URL of its administrator, in no database.
+    pub fn root(&self) -> String {
+        format!("mysql://root@127.0.0.1:{}", self.port)
+    }
+
+    /// URL of a new, empty database.
+    pub async fn database(&self) -> String {
+        let root = self.root();
+        let name = format!("flash_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        let mut connection = connect(&root).await;
+        sqlx::raw_sql(&format!("CREATE DATABASE {name}"))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+        format!("{root}/{name}")
+    }
 }
 
 static SERVER: OnceLock<Server> = OnceLock::new();
@@ -25,15 +50,7 @@ pub async fn database() -> String {
     let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(boot))
         .await
         .unwrap();
-    let root = format!("mysql://root@127.0.0.1:{}", server.port);
-    let name = format!("flash_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
-    let mut connection = connect(&root).await;
-    sqlx::raw_sql(&format!("CREATE DATABASE {name}"))
-        .execute(&mut connection)
-        .await
-        .unwrap();
-    connection.close().await.unwrap();
-    format!("{root}/{name}")
+    server.database().await
 }
 
 /// As the service lays its stock out by itself.
@@ -49,7 +66,12 @@ pub async fn store() -> Store {
 
 /// A store with one sale and its SKUs, each with its units.
 pub async fn selling(sale: &str, rules: Rules, skus: &[(&str, i64)]) -> Store {
-    let store = store().await;
+    selling_at(&database().await, sale, rules, skus).await
+}
+
+/// The same in a database of the caller's.
+pub async fn selling_at(url: &str, sale: &str, rules: Rules, skus: &[(&str, i64)]) -> Store {
+    let store = Store::open(url, TABLES).await.unwrap();
     store.put_sale(sale, rules).await.unwrap();
     for (sku, stock) in skus {
         store.put_sku(sale, sku, *stock).await.unwrap();
@@ -70,8 +92,9 @@ pub async fn connect(url: &str) -> sqlx::MySqlConnection {
 }
 
 fn boot() -> Server {
-    let folder: PathBuf =
-        std::env::temp_dir().join(format!("flashsale-mariadb-{}", std::process::id()));
+    let port = free_port();
+    let name = format!("flashsale-mariadb-{}-{port}", std::process::id());
+    let folder: PathBuf = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let data = folder.join("data");
     let data_flag = format!("--datadir={}", data.display());
@@ -82,7 +105,6 @@ fn boot() -> Server {
         .output()
         .unwrap();
     assert!(installed.status.success(), "{installed:?}");
-    let port = free_port();
     let arguments = [
         "--no-defaults".to_owned(),
         data_flag,
@@ -90,6 +112,8 @@ fn boot() -> Server {
         "--bind-address=127.0.0.1".to_owned(),
         format!("--socket={}", folder.join("socket").display()),
         "--skip-name-resolve".to_owned(),
+        // Each store of each test that runs has up to 24.
+        "--max-connections=500".to_owned(),
         "--user=root".to_owned(),
         "--innodb-flush-log-at-trx-commit=2".to_owned(),
     ];
