@@ -1,5 +1,6 @@
 //! Gates of SKUs, as all nodes see them: whether a SKU's stock is right in Redis, where, and under which epoch.
 
+use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
 use super::node::NOW_MS;
@@ -159,6 +160,23 @@ impl Store {
         .await
         .map_err(|source| StoreError::sql("look for nodes that are not quiet", source))
     }
+}
+
+/// One SKU is to be made sure of, from the end of this transaction on. An attempt that has begun does not count any more.
+pub(super) async fn doubt_sku(
+    connection: &mut MySqlConnection,
+    sale: &str,
+    sku: &str,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE gates SET epoch = epoch + 1, is_ready = 0, trouble = '' WHERE sale = ? AND sku = ?",
+    )
+    .bind(sale)
+    .bind(sku)
+    .execute(connection)
+    .await
+    .map(drop)
+    .map_err(|source| StoreError::sql("close a SKU's gate", source))
 }
 
 fn read(row: &MySqlRow) -> Result<GateRow, StoreError> {

@@ -4,6 +4,7 @@ use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
 use super::audit::AuditLine;
+use super::gate::doubt_sku;
 use super::order::{number, text};
 use super::sale::{SaleState, locked_state};
 use super::stock::{SkuStock, StockTables};
@@ -58,7 +59,7 @@ impl Work for AddUnits<'_> {
         }
         self.claim(connection).await?;
         self.add(connection).await?;
-        self.close_gate(connection).await
+        doubt_sku(connection, sale, sku).await
     }
 }
 
@@ -138,19 +139,5 @@ impl AddUnits<'_> {
             after: &format!("{sku}: {total}, approved by {approved_by}, id {id}"),
         };
         line.write(connection).await
-    }
-
-    /// A later epoch than any attempt to bring the SKU back that may be under way.
-    async fn close_gate(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
-        let TopUp { sale, sku, .. } = self.top_up;
-        sqlx::query(
-            "UPDATE gates SET epoch = epoch + 1, is_ready = 0, trouble = '' WHERE sale = ? AND sku = ?",
-        )
-        .bind(sale)
-        .bind(sku)
-        .execute(connection)
-        .await
-        .map(drop)
-        .map_err(|source| StoreError::sql(Self::ACTION, source))
     }
 }
