@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
 
 mod catalogue;
-#[path = "../command/mod.rs"]
 mod command;
 mod containers;
 mod verdicts;

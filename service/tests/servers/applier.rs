@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{mariadb, orders};
 use flashsale::queue::applier::{Applier, Unreadable};
 use flashsale::sale::clock;
 use flashsale::sale::order::OrderMessage;
 use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store};
 use tokio::sync::watch;
+
+use crate::support::{mariadb, orders};
 
 const SALE: &str = "sale";
 const AGE_MAX: Duration = Duration::from_secs(60);

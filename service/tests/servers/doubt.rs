@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::shop::{SALE, SKU, ShopBench, buy};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::order::OrderId;
 use flashsale::sale::promises::PromiseState;
+
+use crate::support::shop::{SALE, SKU, ShopBench, buy};
 
 /// Redis stands still for longer than anybody waits for it.
 const PAUSE_MS: u64 = 4_000;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::redis::RedisNode;
 use flashsale::operations::alerts::Alerts;
 use flashsale::operations::metrics::Metrics;
 use flashsale::sale::order::{OrderMessage, Reserved};
@@ -17,6 +16,8 @@ use flashsale::stock::topology::Scout;
 use flashsale::stock::{Settled, Stock};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
+
+use crate::support::redis::RedisNode;
 
 struct Bench {
     /// Taken while it restarts.

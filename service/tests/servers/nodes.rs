@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::support::shop::{SALE, SKU, ShopBench, buy};
 use flashsale::gateway::reason::Reason;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
 use flashsale::sale::sku::{Gate, Sku};
+
+use crate::support::shop::{SALE, SKU, ShopBench, buy};
 
 /// Nothing a healthy machine needs longer for; a busy one may.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,8 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::mariadb;
-use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
@@ -15,11 +13,13 @@ use flashsale::store::{
     AppliedOutcome, Entry, Letter, LetterKind, OrderState, Store, StoreError, TRIES_MAX,
 };
 
+use crate::support::mariadb;
+use crate::support::orders::ONE_EACH;
+use crate::support::shop::{SALE, SKU, ShopBench};
+
 const RULES: Rules = Rules {
-    limit_per_user: 1,
-    starts_at_ms: 0,
-    ends_at_ms: 0,
     queue: QueuePath::Outbox,
+    ..ONE_EACH
 };
 
 async fn selling(stock: i64) -> Store {

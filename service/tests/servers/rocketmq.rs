@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::mariadb;
-use crate::support::rocketmq::{RocketMq, Route};
 use flashsale::queue::rocketmq::{Consumer, Depth, Producer};
 use flashsale::queue::{Decision, LocalTransaction, QueueSettings, Submitted};
 use flashsale::sale::order::{OrderMessage, Reserved};
 use flashsale::sale::sku::Rules;
 use flashsale::store::{Applied, AppliedOutcome, Store};
+
+use crate::support::mariadb;
+use crate::support::rocketmq::{RocketMq, Route};
 
 /// Nothing a healthy machine needs longer for; a busy one may.
 const PATIENCE: Duration = Duration::from_secs(60);

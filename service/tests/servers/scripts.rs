@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::redis::RedisNode;
 use flashsale::sale::sku::Rules;
 use flashsale::stock::image::{Image, ImageOrder, ImageState};
 use flashsale::stock::keys::Keys;
@@ -12,6 +11,8 @@ use flashsale::stock::scripts::Scripts;
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::Mutex;
+
+use crate::support::redis::RedisNode;
 
 const NOW_MS: u64 = 1_000_000;
 const DEADLINE_MS: u64 = NOW_MS + 900_000;

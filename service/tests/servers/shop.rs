@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::gateway::server;
 use flashsale::sale::buy::Answer;
@@ -11,14 +10,9 @@ use flashsale::sale::desk::Change;
 use redis::AsyncCommands;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-const AT_ONCE: Duration = Duration::ZERO;
+use crate::support::shop::{SALE, SKU, ShopBench, queued};
 
-fn queued(answers: &[Answer]) -> usize {
-    answers
-        .iter()
-        .filter(|answer| matches!(answer, Answer::Queued(_)))
-        .count()
-}
+const AT_ONCE: Duration = Duration::ZERO;
 
 fn refused(answers: &[Answer], reason: Reason) -> usize {
     answers

@@ -2,23 +2,17 @@
 
 use std::path::Path;
 
-use crate::support::{mariadb, orders};
 use clap::ValueEnum;
-use flashsale::queue::QueuePath;
 use flashsale::sale::order::OrderMessage;
-use flashsale::sale::sku::Rules;
 use flashsale::store::{
     AppliedOutcome, Shards, StockStrategy, StockTables, Store, StoreError, Transition,
 };
 use sqlx::migrate::Migrator;
 
+use crate::support::mariadb;
+use crate::support::orders::{self, ONE_EACH};
+
 const SALE: &str = "sale";
-const RULES: Rules = Rules {
-    limit_per_user: 1,
-    starts_at_ms: 0,
-    ends_at_ms: 0,
-    queue: QueuePath::RocketMq,
-};
 
 fn order(sku: &str, n: u32) -> OrderMessage {
     orders::order(SALE, sku, n)
@@ -69,7 +63,7 @@ async fn no_strategy_sells_a_unit_twice() {
         };
         let url = mariadb::database().await;
         let store = Store::open(&url, tables).await.unwrap();
-        store.put_sale(SALE, RULES).await.unwrap();
+        store.put_sale(SALE, ONE_EACH).await.unwrap();
         store.put_sku(SALE, "hot", 150).await.unwrap();
         let created = rush(&store, "hot").await;
         assert!(created >= 150, "{strategy:?}: {created} of 150 units sold");
@@ -82,7 +76,7 @@ async fn no_strategy_sells_a_unit_twice() {
 async fn a_sku_is_in_the_one_table_that_the_routing_names() {
     let url = mariadb::database().await;
     let store = Store::open(&url, mariadb::TABLES).await.unwrap();
-    store.put_sale(SALE, RULES).await.unwrap();
+    store.put_sale(SALE, ONE_EACH).await.unwrap();
     let mut beside = mariadb::connect(&url).await;
     for n in 0..50 {
         let sku = format!("sku-{n:02}");
@@ -162,7 +156,7 @@ async fn stock_from_before_the_tables_is_found_again() {
     let url = mariadb::database().await;
     before_the_shards(&url).await;
     let store = Store::open(&url, mariadb::TABLES).await.unwrap();
-    store.put_sale(SALE, RULES).await.unwrap();
+    store.put_sale(SALE, ONE_EACH).await.unwrap();
     for n in 0..30_u32 {
         let sku = format!("größe-{n}");
         let images = store.sku_images(SALE).await.unwrap();

@@ -2,26 +2,20 @@
 
 use std::collections::HashSet;
 
-use crate::support::mariadb;
-use flashsale::queue::QueuePath;
 use flashsale::sale::order::OrderMessage;
-use flashsale::sale::sku::Rules;
 use flashsale::store::{
     Applied, AppliedOutcome, OrderState, SaleState, SkuImage, Store, StoreError, Transition, reason,
 };
 
+use crate::support::mariadb;
+use crate::support::orders::ONE_EACH;
+
 const SALE: &str = "sale";
 const SKU: &str = "sku";
-const RULES: Rules = Rules {
-    limit_per_user: 1,
-    starts_at_ms: 1_000,
-    ends_at_ms: 2_000,
-    queue: QueuePath::RocketMq,
-};
 
 /// A store with one sale and one SKU of `stock` units.
 async fn selling(stock: i64) -> Store {
-    mariadb::selling(SALE, RULES, &[(SKU, stock)]).await
+    mariadb::selling(SALE, ONE_EACH, &[(SKU, stock)]).await
 }
 
 /// The n-th order; every one of another user.
@@ -308,9 +302,7 @@ async fn snapshots_balance_while_batches_commit() {
 #[tokio::test]
 async fn a_lock_held_by_somebody_else_is_waited_out_or_reported() {
     let url = mariadb::database().await;
-    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
-    store.put_sale(SALE, RULES).await.unwrap();
-    store.put_sku(SALE, SKU, 5).await.unwrap();
+    let store = mariadb::selling_at(&url, SALE, ONE_EACH, &[(SKU, 5)]).await;
     let mut holder = mariadb::connect(&url).await;
     let table = mariadb::TABLES.shards.table(SALE, SKU);
     let lock = format!("START TRANSACTION; SELECT * FROM {table} FOR UPDATE");
@@ -333,9 +325,7 @@ async fn a_lock_held_by_somebody_else_is_waited_out_or_reported() {
 #[tokio::test]
 async fn a_connection_killed_by_the_server_is_replaced() {
     let url = mariadb::database().await;
-    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
-    store.put_sale(SALE, RULES).await.unwrap();
-    store.put_sku(SALE, SKU, 100).await.unwrap();
+    let store = mariadb::selling_at(&url, SALE, ONE_EACH, &[(SKU, 100)]).await;
     let mut killer = mariadb::connect(&url).await;
     for n in 0..20 {
         let batch = orders(n * 5..n * 5 + 5);
@@ -369,7 +359,7 @@ async fn a_connection_killed_by_the_server_is_replaced() {
 async fn a_server_that_prepares_no_more_statements_is_busy_and_not_out_of_order() {
     let server = mariadb::Server::start().await;
     let url = server.database().await;
-    let store = mariadb::selling_at(&url, SALE, RULES, &[(SKU, 5)]).await;
+    let store = mariadb::selling_at(&url, SALE, ONE_EACH, &[(SKU, 5)]).await;
     let mut root = mariadb::connect(&server.root()).await;
     let mut allow = async |count: u32| {
         let sql = format!("SET GLOBAL max_prepared_stmt_count = {count}");

@@ -3,23 +3,17 @@
 
 use std::time::Duration;
 
-use crate::support::shop::{SALE, SKU, ShopBench};
 use flashsale::gateway::reason::Reason;
 use flashsale::queue::QueuePath;
 use flashsale::sale::buy::Answer;
 use flashsale::stock::stream::Take;
 
+use crate::support::shop::{SALE, SKU, ShopBench, queued};
+
 async fn bench(nodes: usize, stock: i64) -> ShopBench {
     let bench = ShopBench::start_on(QueuePath::Stream, nodes, stock, 1, Duration::ZERO).await;
     bench.open().await;
     bench
-}
-
-fn queued(answers: &[Answer]) -> usize {
-    let queued = answers
-        .iter()
-        .filter(|answer| matches!(answer, Answer::Queued(_)));
-    queued.count()
 }
 
 #[tokio::test(flavor = "multi_thread")]

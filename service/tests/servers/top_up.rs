@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flashsale::sale::buy::Answer;
 use flashsale::sale::sku::Rules;
 use flashsale::store::{SaleState, StoreError, TopUp};
 
 use crate::support::mariadb;
-use crate::support::shop::{SALE, SKU, ShopBench};
+use crate::support::shop::{SALE, SKU, ShopBench, queued};
 
 fn top_up(id: &str, units: u32) -> TopUp {
     TopUp {
@@ -19,11 +18,6 @@ fn top_up(id: &str, units: u32) -> TopUp {
         asked_by: "Ann".to_owned(),
         approved_by: "Bob".to_owned(),
     }
-}
-
-fn queued(answers: &[Answer]) -> usize {
-    let is_queued = |answer: &&Answer| matches!(answer, Answer::Queued(_));
-    answers.iter().filter(is_queued).count()
 }
 
 #[tokio::test]

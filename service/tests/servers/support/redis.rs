@@ -33,11 +33,15 @@ impl RedisNode {
             flag("cluster-port", &free_port().to_string()),
         ];
         let arguments = arguments.as_flattened().to_vec();
-        let server = Supervised::start(&folder, "redis-server", &arguments);
         let address = NodeAddress {
             host: "127.0.0.1".into(),
             port,
         };
+        Self::up(address, arguments, folder).await
+    }
+
+    async fn up(address: NodeAddress, arguments: Vec<String>, folder: PathBuf) -> Self {
+        let server = Supervised::start(&folder, "redis-server", &arguments);
         let node = Self {
             address,
             arguments,
@@ -59,15 +63,7 @@ impl RedisNode {
         tokio::task::spawn_blocking(move || server.kill())
             .await
             .unwrap();
-        let server = Supervised::start(&folder, "redis-server", &arguments);
-        let node = Self {
-            address,
-            arguments,
-            folder,
-            server,
-        };
-        node.join().await;
-        node
+        Self::up(address, arguments, folder).await
     }
 
     pub async fn connect(&self) -> MultiplexedConnection {

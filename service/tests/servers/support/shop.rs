@@ -246,3 +246,9 @@ pub async fn buy(app: &App, n: usize) -> Answer {
     };
     app.shop.buy(&purchase).await
 }
+
+/// How many were told that their order is queued.
+pub fn queued(answers: &[Answer]) -> usize {
+    let is_queued = |answer: &&Answer| matches!(answer, Answer::Queued(_));
+    answers.iter().filter(is_queued).count()
+}

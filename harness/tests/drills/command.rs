@@ -1,11 +1,5 @@
 //! The command itself, for tests that run it on real servers.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test takes what it needs; a test that cannot set itself up fails"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
