@@ -109,12 +109,17 @@ mod tests {
 
     use super::*;
 
+    /// A shell and its child, which spins.
     fn spinning() -> Child {
         let spin = "i=0; while :; do i=$((i+1)); done";
         let mut shell = Command::new("sh");
         // The one that spins is the child of a child of this process, which has children of other tests too.
         shell.args(["-c", &format!("sh -c '{spin}' & wait")]);
-        shell.spawn().unwrap()
+        let child = shell.spawn().unwrap();
+        while descendants(child.id()).unwrap().len() < 2 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child
     }
 
     fn end(mut child: Child) {
@@ -126,16 +131,9 @@ mod tests {
         child.wait().unwrap();
     }
 
-    fn wait_for_descendants(child: &Child) {
-        while descendants(child.id()).unwrap().len() < 2 {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
     #[test]
     fn descendants_are_counted_by_name() {
         let child = spinning();
-        wait_for_descendants(&child);
         let mut meter = Meter::default().and(child.id(), None);
         meter.begin().unwrap();
         std::thread::sleep(Duration::from_millis(200));
@@ -153,7 +151,6 @@ mod tests {
         let pid = child.id();
         let mut meter = Meter::default().and(pid, Some("shell"));
         meter.begin().unwrap();
-        wait_for_descendants(&child);
         end(child);
         let error = meter.end().unwrap_err().to_string();
         assert!(error.contains(&format!("shell (pid {pid})")), "{error}");
