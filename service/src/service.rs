@@ -148,7 +148,6 @@ fn queue_settings(settings: &Settings) -> QueueSettings {
         namesrv: settings.rocketmq_namesrv.clone(),
         topic: settings.topic.clone(),
         group: settings.group.clone(),
-        transactions_in_flight: settings.transactions_in_flight.get(),
         batch_max: settings.batch_max(),
         age_max: settings.message_age_max(),
     }

@@ -83,9 +83,9 @@ pub struct Settings {
     /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
     #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
     pub backlog_max: u64,
-    /// RocketMQ transactions in flight at once; the other ways have only the waiting room.
-    #[arg(long, env = "FLASHSALE_TRANSACTIONS_IN_FLIGHT", default_value = "64")]
-    pub transactions_in_flight: NonZeroUsize,
+    /// Orders in RocketMQ's transactions at once; the other ways have only the waiting room.
+    #[arg(long, env = "FLASHSALE_ORDERS_IN_FLIGHT", default_value = "64")]
+    pub orders_in_flight: NonZeroUsize,
     /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.
     #[arg(long, env = "FLASHSALE_REPLICA_ACK_MS", default_value_t = 50)]
     pub replica_ack_ms: u64,

@@ -1,6 +1,7 @@
 //! The ways from a reservation to an order: RocketMQ transactions, an outbox in MySQL, or streams in Redis.
 
 pub mod applier;
+pub mod bundle;
 pub mod congestion;
 mod direct;
 mod lanes;
@@ -29,8 +30,6 @@ pub struct QueueSettings {
     pub topic: String,
     /// Consumer group; the producer's group is derived from it.
     pub group: String,
-    /// Transactions of this node between half message and commit, at most.
-    pub transactions_in_flight: usize,
     /// Orders of one transaction of MySQL at most.
     pub batch_max: usize,
     /// Messages that come so long after their purchase are not applied.

@@ -33,8 +33,8 @@ pub struct Purchase<'a> {
 }
 
 /// Longest user name and request id, characters; the columns of the order table hold as much.
-const NAME_MAX: usize = 64;
-const TOKEN_MAX: usize = 128;
+pub const NAME_MAX: usize = 64;
+pub const TOKEN_MAX: usize = 128;
 
 impl Purchase<'_> {
     #[must_use]

@@ -102,6 +102,13 @@ pub enum Reserved {
     Unavailable,
 }
 
+impl Reserved {
+    #[must_use]
+    pub fn is_granted(&self) -> bool {
+        matches!(self, Self::Granted { .. })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

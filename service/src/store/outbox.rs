@@ -3,10 +3,12 @@
 use sqlx::mysql::MySqlRow;
 use sqlx::{MySql, MySqlConnection, QueryBuilder, Transaction};
 
+use super::apply::BATCH_MAX;
 use super::dead_letter::{Letter, LetterKind, park};
 use super::node::NOW_MS;
 use super::order::{number, text};
 use super::{Store, StoreError};
+use crate::queue::bundle::{self, BUNDLE_MAX};
 use crate::sale::order::OrderMessage;
 
 /// Tries of one announcement at most; then it is a dead letter (MQ-9).
@@ -14,12 +16,13 @@ pub const TRIES_MAX: u32 = 5;
 /// Pause before the next try of an announcement, times the tries so far.
 const TRY_PAUSE_MS: u64 = 1_000;
 
-/// One announcement that has not been sent.
+/// One announcement that has not been sent: the orders of one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
     pub id: u64,
+    /// Of the first of them.
     pub order_id: String,
-    /// The order as JSON.
+    /// See [`bundle::body`].
     pub body: String,
     pub tries: u32,
 }
@@ -30,20 +33,19 @@ pub struct Claim {
     pub announcements: Vec<Announcement>,
 }
 
-/// Writes one announcement an order, in the transaction that writes the orders.
+const _: () = assert!(BATCH_MAX <= BUNDLE_MAX, "a transaction is one announcement");
+
+/// Writes the announcement of orders, in the transaction that writes them.
 pub(super) async fn announce(
     connection: &mut MySqlConnection,
     orders: &[&OrderMessage],
 ) -> Result<(), StoreError> {
-    if orders.is_empty() {
+    let Some(first) = orders.first() else {
         return Ok(());
-    }
-    let mut query = QueryBuilder::new("INSERT INTO outbox (order_id, body) ");
-    query.push_values(orders, |mut row, order| {
-        row.push_bind(&order.order_id).push_bind(order.body());
-    });
-    query
-        .build()
+    };
+    sqlx::query("INSERT INTO outbox (order_id, body) VALUES (?, ?)")
+        .bind(&first.order_id)
+        .bind(bundle::body(orders))
         .execute(connection)
         .await
         .map(drop)

@@ -47,7 +47,7 @@ impl LocalTransaction for Ledger {
         self.check_backs.fetch_add(1, Ordering::Relaxed);
         let reserved = self.reserved.lock().unwrap();
         match message.user.as_str() {
-            "unknown and lost" => Decision::RollBack,
+            "sold out" | "unknown and lost" => Decision::RollBack,
             _ if reserved.contains_key(&message.order_id) => Decision::Commit,
             _ => Decision::RollBack, // A half message whose acknowledgement was lost.
         }
@@ -84,7 +84,6 @@ impl Stage {
             namesrv: servers.namesrv.clone(),
             topic: "orders".to_owned(),
             group: "flashsale".to_owned(),
-            transactions_in_flight: 64,
             batch_max: 100,
             age_max: Duration::MAX,
         };
@@ -241,6 +240,38 @@ async fn commits_are_applied_once_and_rollbacks_never() {
         "{} check-backs",
         stage.ledger.check_backs.load(Ordering::Relaxed)
     );
+    consumer.stop().await;
+    producer.stop().await;
+}
+
+/// Buyers of one message who are answered differently.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs RocketMQ's jars in FLASHDRILL_ROCKETMQ"]
+async fn who_shares_a_message_does_not_share_its_fate() {
+    let stage = Stage::set("shared", Route::Direct).await;
+    let producer = stage.producer().await;
+    let consumer = stage.consumer().await;
+    let users = ["granted", "sold out", "unknown", "unknown and lost"];
+    let mut asked = tokio::task::JoinSet::new();
+    for n in 0..2_000 {
+        let producer = producer.clone();
+        asked.spawn(async move { producer.submit(order(n, users[n % 4])).await });
+    }
+    let answers = asked.join_all().await;
+    assert!(
+        !answers.contains(&Submitted::QueueUnavailable),
+        "{answers:?}"
+    );
+    assert!(
+        producer.orders_per_message() > 4.0,
+        "they did not share messages"
+    );
+    stage.wait_for(1_000).await; // Check-back commits those of whom nobody knew that they are granted.
+    stage.wait_for_lag_zero().await;
+    for n in 0..2_000 {
+        let row = stage.store.order(&order(n, "").order_id).await.unwrap();
+        assert_eq!(row.is_some(), n % 2 == 0, "{n}, {}", users[n % 4]);
+    }
     consumer.stop().await;
     producer.stop().await;
 }

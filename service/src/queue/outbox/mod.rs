@@ -54,6 +54,12 @@ impl OrderQueue for OutboxQueue {
         Box::pin(std::future::ready(Some(Progress::default())))
     }
 
+    /// Orders that are promised and not written yet: after a while their buyers do not wait any more, so that nothing
+    /// else would hold new ones back.
+    fn backlog(&self) -> Answering<'_, Option<u64>> {
+        Box::pin(std::future::ready(Some(self.writer.waiting() as u64)))
+    }
+
     fn is_connected(&self) -> bool {
         self.writer.is_flowing()
     }

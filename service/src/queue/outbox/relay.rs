@@ -20,7 +20,7 @@ use crate::queue::rocketmq::{Publisher, QueueError};
 use crate::store::{Announcement, Store, StoreError};
 
 /// Announcements claimed at once.
-const CLAIM_MAX: u32 = 500;
+const CLAIM_MAX: u32 = 50;
 /// Pause between two looks while this gateway's writer is busy.
 const BUSY_POLL: Duration = Duration::from_secs(1);
 /// So many dead letters are worth somebody's attention (MQ-10).

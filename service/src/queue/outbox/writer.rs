@@ -83,10 +83,16 @@ impl Writer {
         receiver
     }
 
-    /// More orders wait for their commit than one transaction takes.
+    /// Orders that wait for their commit.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.count()
+    }
+
+    /// More of them than one transaction takes.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.waiting.count() > BATCH_MAX
+        self.waiting() > BATCH_MAX
     }
 
     /// MySQL took the last batch, or none was refused yet.

@@ -8,16 +8,16 @@ use rocketmq_client_rust::{ClientConfig, ClientRuntime, ClientRuntimeConfig, Tel
 use rocketmq_runtime::{RuntimeConfig, RuntimeOwner, ShutdownDeadline};
 
 use super::QueueError;
+use super::producer::MESSAGES_IN_FLIGHT;
 
 /// Threads that move bytes; the work is done elsewhere.
 const WORKER_THREADS: usize = 2;
-/// Threads for listeners: one per transaction in flight, and some for check-backs. With the library's defaults
-/// 19 % of the transactions were dropped ("runtime capacity is exhausted") and left to check-back.
-const LISTENER_THREADS: usize = 224;
 /// Check-backs answered at once.
 pub(super) const CHECK_BACKS_AT_ONCE: u32 = 32;
-/// Transactions in flight at most; the rest of the threads answers check-backs.
-pub(super) const IN_FLIGHT_MAX: usize = LISTENER_THREADS - CHECK_BACKS_AT_ONCE as usize;
+/// Threads for listeners: one for each message in flight and each check-back, and one more for each, as granted orders may
+/// move to another message meanwhile. What finds no thread is dropped ("runtime capacity is exhausted") and left to
+/// check-back.
+const LISTENER_THREADS: usize = 2 * (MESSAGES_IN_FLIGHT + CHECK_BACKS_AT_ONCE as usize);
 const LISTENER_QUEUE: usize = 4_096;
 /// A listener may wait for Redis; longer than any time-out there.
 const LISTENER_TIMEOUT: Duration = Duration::from_secs(30);

@@ -6,26 +6,25 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use rocketmq_client_rust::DefaultLitePullConsumer;
 use rocketmq_model::common::consumer::consume_from_where::ConsumeFromWhere;
-use rocketmq_model::common::message::message_ext::MessageExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::QueueError;
 use super::client::{self, Host};
-use super::offsets::{self, Offsets};
+use super::offsets::Offsets;
+use super::polled::Polled;
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
 use crate::queue::QueueSettings;
-use crate::queue::applier::{Applier, Unreadable};
-use crate::sale::order::OrderMessage;
-use crate::store::{Applied, Entry, Store, check_storable};
+use crate::queue::applier::Applier;
+use crate::store::{Applied, Entry, Store};
 
 /// Messages of one pull from one queue.
 const PULL_BATCH: i32 = 256;
-/// Messages taken from the client's buffer at once, and so uncommitted at most.
-const POLL_MAX: usize = 1_000;
+/// Orders taken from the client's buffer at once, and so uncommitted at most.
+const ORDERS_MAX: usize = 1_000;
 /// The broker holds a pull that finds nothing for so long, and one that is not answered in so long is made again. When
 /// a connection is cut the client goes on waiting for the answers that were to come on it: with the library's 20 s and
 /// 30 s, a queue stood still for half a minute.
@@ -172,55 +171,32 @@ async fn consume<F>(
             break;
         }
         // Never cancelled: the client counts what it hands out as consumed.
-        let messages = poll(puller).await;
-        if messages.is_empty() {
+        let polled = poll(puller).await;
+        if polled.next.is_empty() {
             offsets.save(puller).await;
             continue;
         }
-        let next = offsets::after(messages.iter().map(AsRef::as_ref));
-        let (orders, unreadable) = decode(&messages);
-        let parked = applier.park_unreadable(&unreadable).await;
-        if !parked || !applier.apply(parts().polled(orders)).await {
+        let parked = applier.park_unreadable(&polled.unreadable).await;
+        if !parked || !applier.apply(parts().polled(polled.orders)).await {
             break; // Stopped before MySQL took everything: nothing of this poll is committed.
         }
         reach(Point::AfterApply);
-        offsets.commit(puller, &next).await;
+        offsets.commit(puller, &polled.next).await;
     }
     offsets.save(puller).await;
 }
 
-/// The messages that are there, up to [`POLL_MAX`], waiting a little for the first.
-async fn poll(puller: &DefaultLitePullConsumer) -> Vec<Arc<MessageExt>> {
-    let mut messages = puller.poll_with_timeout_zero_copy(POLL_WAIT_MS).await;
-    while !messages.is_empty() && messages.len() < POLL_MAX {
-        let more = puller.poll_with_timeout_zero_copy(0).await;
-        if more.is_empty() {
+/// What is there, up to [`ORDERS_MAX`] and what the last messages carry beyond, waiting a little for the first.
+async fn poll(puller: &DefaultLitePullConsumer) -> Polled {
+    let mut polled = Polled::default();
+    let mut wait_ms = POLL_WAIT_MS;
+    while polled.orders.len() < ORDERS_MAX {
+        let messages = puller.poll_with_timeout_zero_copy(wait_ms).await;
+        if messages.is_empty() {
             break;
         }
-        messages.extend(more);
+        messages.iter().for_each(|message| polled.add(message));
+        wait_ms = 0;
     }
-    messages
-}
-
-/// The orders in the messages, and what is none.
-fn decode(messages: &[Arc<MessageExt>]) -> (Vec<OrderMessage>, Vec<Unreadable>) {
-    let (mut orders, mut unreadable) = (Vec::with_capacity(messages.len()), Vec::new());
-    for message in messages {
-        let body = message.body().unwrap_or_default();
-        match read(&body) {
-            Ok(order) => orders.push(order),
-            Err(reason) => {
-                let body = String::from_utf8_lossy(&body).into_owned();
-                tracing::error!(id = %message.msg_id(), reason, body, "message is not an order");
-                unreadable.push(Unreadable { body, reason });
-            }
-        }
-    }
-    (orders, unreadable)
-}
-
-fn read(body: &[u8]) -> Result<OrderMessage, String> {
-    let order = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    check_storable(&order).map_err(str::to_owned)?;
-    Ok(order)
+    polled
 }

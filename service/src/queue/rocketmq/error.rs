@@ -41,10 +41,6 @@ pub enum QueueError {
     },
     #[error("RocketMQ client runtime could not be built: {detail}")]
     Runtime { detail: String },
-    #[error(
-        "{asked} transactions in flight are more than the client's {max} threads; lower the setting"
-    )]
-    TooManyInFlight { asked: usize, max: usize },
     #[error("RocketMQ was not usable within {after:?}: {last}")]
     NotReady {
         after: Duration,

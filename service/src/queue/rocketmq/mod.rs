@@ -9,12 +9,16 @@ mod client;
 mod consumer;
 mod depth;
 mod error;
+mod fate;
+mod filling;
 mod listener;
 mod offsets;
 mod path;
+mod polled;
 mod producer;
 mod publisher;
 mod remoting;
+mod sender;
 mod watch;
 
 pub use consumer::Consumer;

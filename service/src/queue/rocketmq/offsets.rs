@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use rocketmq_client_rust::DefaultLitePullConsumer;
-use rocketmq_model::common::message::message_ext::MessageExt;
 use rocketmq_model::common::message::message_queue::MessageQueue;
 use tokio::time::timeout;
 
@@ -94,21 +93,4 @@ async fn forget_saved(consumer: &DefaultLitePullConsumer, queues: &HashMap<Messa
         let nowhere = MessageQueue::from_parts(topic, broker, -1);
         consumer.commit_with_map([(nowhere, 0)].into(), true).await;
     }
-}
-
-/// The next offsets after these messages.
-pub(super) fn after<'a>(
-    messages: impl IntoIterator<Item = &'a MessageExt>,
-) -> HashMap<MessageQueue, i64> {
-    let mut next = HashMap::new();
-    for message in messages {
-        let queue = MessageQueue::from_parts(
-            message.topic().as_str(),
-            message.broker_name(),
-            message.queue_id(),
-        );
-        let offset = next.entry(queue).or_insert(0);
-        *offset = (*offset).max(message.queue_offset() + 1);
-    }
-    next
 }

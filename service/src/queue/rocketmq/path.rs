@@ -1,4 +1,4 @@
-//! The RocketMQ path: a transaction an order, and consumers in batches (MQ-1, MQ-5).
+//! The RocketMQ path: transactions of many orders, and consumers in batches (MQ-1, MQ-5).
 
 use super::{Consumer, Depth, Producer};
 use crate::queue::{Answering, OrderQueue, Progress, Submitted};
@@ -33,6 +33,18 @@ impl OrderQueue for RocketMqQueue {
 
     fn progress(&self) -> Answering<'_, Option<Progress>> {
         Box::pin(async { self.depth.read().await.ok() })
+    }
+
+    /// The broker counts messages; each carries as many orders as this node's do.
+    fn backlog(&self) -> Answering<'_, Option<u64>> {
+        Box::pin(async {
+            let messages = self.progress().await?.backlog() as f64;
+            let filling = self
+                .producer
+                .as_ref()
+                .map_or(1.0, Producer::orders_per_message);
+            Some((messages * filling) as u64)
+        })
     }
 
     fn is_connected(&self) -> bool {

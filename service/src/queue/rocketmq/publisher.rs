@@ -11,8 +11,8 @@ use super::watch::{BrokerWatch, Health};
 use crate::queue::QueueSettings;
 use crate::store::Announcement;
 
-/// Messages of one request.
-const BATCH_MAX: usize = 100;
+/// Messages of one request: each is below 64 KiB, and the broker takes 4 MiB.
+const BATCH_MAX: usize = 50;
 /// Not acknowledged by then: sent again.
 const SEND_TIMEOUT: Duration = Duration::from_secs(2);
 
