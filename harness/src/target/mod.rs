@@ -224,6 +224,10 @@ pub struct StateQueries {
     #[serde(default)]
     #[deserr(default)]
     pub stock_lock: String,
+    /// Rows that the store can be made to refuse (fault `mysql_poison`).
+    #[serde(default)]
+    #[deserr(default)]
+    pub poison: Option<Poison>,
     /// Redis, per SKU: integer, units the cache would still sell. Empty: the target sells by its store alone.
     #[deserr(default)]
     pub cache_available: Vec<String>,
@@ -258,6 +262,17 @@ pub struct StateQueries {
     pub metrics_path: String,
     #[deserr(default)]
     pub counters: BTreeMap<String, String>,
+}
+
+/// Rows of the store that a trigger refuses.
+#[derive(Debug, Clone, Serialize, Deserialize, Deserr)]
+#[deserr(deny_unknown_fields, error = Problems)]
+pub struct Poison {
+    /// Where orders are inserted.
+    pub table: String,
+    /// SQL over the row `NEW`: it is an order of one in `{one_in}` buyers. What must be stored of such an order when it is
+    /// given up is not to be refused.
+    pub when: String,
 }
 
 impl StateQueries {

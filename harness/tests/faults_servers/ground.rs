@@ -11,7 +11,7 @@ use flashdrill::environment::{Setting, Stack, StackOptions};
 use flashdrill::faults::{self, Fault, FaultEvent, Site, Timeline};
 use flashdrill::history::FaultEpoch;
 use flashdrill::target::template::Variables;
-use flashdrill::target::{StateQueries, Target};
+use flashdrill::target::{Poison, StateQueries, Target};
 use sqlx::{Connection, MySqlConnection};
 
 /// Long enough for a busy machine: what is awaited comes within milliseconds.
@@ -135,6 +135,10 @@ fn target() -> Target {
     Target {
         state: StateQueries {
             stock_lock: "SELECT available FROM stock WHERE sku = '{sku}' FOR UPDATE".to_owned(),
+            poison: Some(Poison {
+                table: "baskets".to_owned(),
+                when: "NEW.buyer % {one_in} = 0".to_owned(),
+            }),
             cache_available: words("HGET fs:{{{sku}}}:stock available"),
             ..StateQueries::default()
         },

@@ -25,6 +25,8 @@ async fn faults_of_servers_bite_and_heal() {
     let mut ground = Ground::start().await;
     mysql::a_held_row_lock_makes_writers_wait(&ground).await;
     mysql::a_lock_that_nobody_wants_has_no_receipt(&ground).await;
+    mysql::poison_is_refused_and_all_else_is_taken(&ground).await;
+    mysql::poison_that_nobody_takes_has_no_receipt(&ground).await;
     mysql::a_read_only_server_refuses_the_service(&ground).await;
     mysql::connections_beyond_the_limit_are_refused(&ground).await;
     mysql::a_limit_that_nobody_meets_has_no_receipt(&ground).await;

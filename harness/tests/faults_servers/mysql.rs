@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flashdrill::faults::{
     Fault, MysqlCommitKill, MysqlCommitReplyLost, MysqlConnectionLimit, MysqlLockHolder,
-    MysqlReadOnly, MysqlReplicaLag,
+    MysqlPoison, MysqlReadOnly, MysqlReplicaLag,
 };
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use sqlx::{Connection, Executor};
@@ -63,6 +63,58 @@ pub async fn a_held_row_lock_makes_writers_wait(ground: &Ground) {
 pub async fn a_lock_that_nobody_wants_has_no_receipt(ground: &Ground) {
     let event = ground.unnoticed(lock_holder()).await;
     without_receipt(&event, "no transaction waits");
+}
+
+fn poison() -> Fault {
+    Fault::MysqlPoison(MysqlPoison { one_in: count(3) })
+}
+
+/// Buyers come in transactions of one each, until MySQL refuses one; returns the buyer and the error's number.
+async fn fill_until_refused(writer: &mut MySqlConnection) -> (u64, Option<u16>) {
+    let mut come = 1;
+    loop {
+        writer.execute("START TRANSACTION").await.unwrap();
+        let insert = format!("INSERT INTO baskets VALUES ({come})");
+        if let Err(error) = writer.execute(insert.as_str()).await {
+            writer.execute("ROLLBACK").await.unwrap();
+            return (come, code(&error));
+        }
+        writer.execute("COMMIT").await.unwrap();
+        come += 1;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+pub async fn poison_is_refused_and_all_else_is_taken(ground: &Ground) {
+    let mut writer = ground.connect().await.unwrap();
+    writer
+        .execute("CREATE TABLE baskets (buyer INT PRIMARY KEY)")
+        .await
+        .unwrap();
+    let refused = timeout(SOON, fill_until_refused(&mut writer));
+    let (event, refused) = ground.during(poison(), refused).await;
+    let (buyer, code) = refused.unwrap();
+    assert_eq!((buyer % 3, code), (0, Some(1644)), "a signal");
+    assert!(healed(&event).contains("inserts refused: 1"), "{event:?}");
+    let again = format!("INSERT INTO baskets VALUES ({buyer})");
+    writer.execute(again.as_str()).await.unwrap();
+    let replica = ground.stack.mysql_replica.as_ref().unwrap();
+    let in_step = async {
+        while replica
+            .missing(&ground.stack.mysql)
+            .await
+            .unwrap()
+            .is_some()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(SOON, in_step).await.expect("it replays on");
+}
+
+pub async fn poison_that_nobody_takes_has_no_receipt(ground: &Ground) {
+    let event = ground.unnoticed(poison()).await;
+    without_receipt(&event, "nothing was refused");
 }
 
 pub async fn a_read_only_server_refuses_the_service(ground: &Ground) {

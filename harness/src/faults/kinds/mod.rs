@@ -20,6 +20,7 @@ mod mysql_commit_reply_lost;
 mod mysql_connection_limit;
 mod mysql_disk_slow;
 mod mysql_lock_holder;
+mod mysql_poison;
 mod mysql_read_only;
 mod mysql_replica_lag;
 mod redis_failover;
@@ -62,6 +63,7 @@ pub use mysql_commit_reply_lost::MysqlCommitReplyLost;
 pub use mysql_connection_limit::MysqlConnectionLimit;
 pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
+pub use mysql_poison::MysqlPoison;
 pub use mysql_read_only::MysqlReadOnly;
 pub use mysql_replica_lag::MysqlReplicaLag;
 pub use redis_failover::RedisFailover;
@@ -179,6 +181,7 @@ kinds! {
     "mysql_connection_limit" => MysqlConnectionLimit,
     "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
+    "mysql_poison" => MysqlPoison,
     "mysql_read_only" => MysqlReadOnly,
     "mysql_replica_lag" => MysqlReplicaLag,
     "redis_failover" => RedisFailover,
