@@ -23,6 +23,14 @@ use crate::store::Shards;
 /// A part that takes its time, instead of the real one.
 pub type Instead<'a, T> = Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>;
 
+/// What becomes of an order that MySQL cannot store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Poison {
+    Parked,
+    Dropped,
+    OfferedAgain,
+}
+
 /// What each part does with what it is given: the defaults are the real service.
 pub trait Parts: Sync {
     /// A script of the stock, as it is loaded at start.
@@ -119,6 +127,16 @@ pub trait Parts: Sync {
 
     /// An order whose message came too late is rejected, with its release.
     fn rejects_stale(&self) -> bool {
+        true
+    }
+
+    /// An order that MySQL cannot store.
+    fn poison(&self) -> Poison {
+        Poison::Parked
+    }
+
+    /// Redis gives back what an order that is rejected for this reason has reserved.
+    fn releases(&self, _reason: &str) -> bool {
         true
     }
 

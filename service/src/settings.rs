@@ -52,6 +52,9 @@ pub struct Settings {
     /// Time between two automatic replays of dead letters, s.
     #[arg(long, env = "FLASHSALE_DEAD_LETTER_RETRY_S", default_value_t = 60)]
     pub dead_letter_retry_s: u64,
+    /// A dead letter's order that MySQL has refused so often is given up: its units go back on sale.
+    #[arg(long, env = "FLASHSALE_DEAD_LETTER_TRIES_MAX", default_value_t = 4)]
+    pub dead_letter_tries_max: u32,
     /// Orders of one transaction of MySQL at most, 1 to 100.
     #[arg(long, env = "FLASHSALE_BATCH_MAX", default_value_t = BATCH_MAX as u8,
         value_parser = clap::value_parser!(u8).range(1..=BATCH_MAX as i64))]

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use super::Base;
 use crate::gateway::App;
+use crate::operations::letter_schedule::LetterSchedule;
 use crate::queue::applier::Applier;
 use crate::queue::outages::tell_outages;
 use crate::queue::outbox::Relay;
@@ -52,8 +53,7 @@ impl Base {
             };
             tasks.spawn(keeper.run());
             tasks.spawn(self.releases.clone().run());
-            let interval = Duration::from_secs(settings.dead_letter_retry_s);
-            tasks.spawn(self.letters().run(interval));
+            tasks.spawn(self.letter_schedule(settings).run());
         }
         tasks.spawn(self.sweep().run());
         if self.role.is_consumer() {
@@ -91,12 +91,21 @@ impl Base {
         }
     }
 
+    fn letter_schedule(&self, settings: &Settings) -> LetterSchedule {
+        LetterSchedule {
+            desk: self.letters(),
+            alerts: self.alerts.clone(),
+            node: self.node.clone(),
+            interval: Duration::from_secs(settings.dead_letter_retry_s),
+            tries_max: settings.dead_letter_tries_max,
+        }
+    }
+
     fn relay(&self, settings: &Settings, publisher: Publisher) -> Relay {
         Relay {
             store: self.store.clone(),
             publisher,
             metrics: self.metrics.clone(),
-            alerts: self.alerts.clone(),
             writer: self.writer.clone(),
             poll: Duration::from_millis(settings.relay_poll_ms),
         }

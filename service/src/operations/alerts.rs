@@ -29,7 +29,7 @@ pub enum Trouble {
     StockPaused,
     /// No order can be sent. About the node.
     QueueDown,
-    /// So many messages could not be delivered that somebody should look. About the node; never over.
+    /// So many messages could not be delivered or applied that somebody should look. Told by the keeper that leads; about it.
     DeadLetters,
     /// Redis granted more than there was. About the SKU; never over in the life of a process.
     NegativeStock,

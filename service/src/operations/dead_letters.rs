@@ -1,7 +1,6 @@
-//! Dead letters: looked at, replayed or discarded by an operator with audit, and by a schedule without one (MQ-10).
+//! Dead letters: looked at, replayed or discarded by an operator with audit (MQ-10).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -13,9 +12,6 @@ use crate::gateway::reason::Reason;
 use crate::reconcile::applied::AppliedNews;
 use crate::sale::order::OrderMessage;
 use crate::store::{DeadLetter, Letter, LetterKind, Store, StoreError, reason};
-
-/// An order that MySQL has refused so often is given up by the schedule.
-const TRIES_MAX: u32 = 4;
 
 /// A dead letter that stays one.
 #[derive(Debug, thiserror::Error)]
@@ -36,31 +32,6 @@ pub struct LetterDesk {
 }
 
 impl LetterDesk {
-    /// Replays every letter now and then, until the task is aborted; gives orders up that MySQL goes on refusing.
-    pub async fn run(self, interval: Duration) {
-        loop {
-            tokio::time::sleep(interval).await;
-            let letters = self.store.dead_letters().await.unwrap_or_default();
-            for letter in &letters {
-                if let Err(error) = self.retry(letter).await {
-                    tracing::warn!(letter = letter.id, %error, "dead letter stays one");
-                }
-            }
-        }
-    }
-
-    async fn retry(&self, letter: &DeadLetter) -> Result<(), LetterError> {
-        match self.replayed(letter).await {
-            Err(LetterError::Store(error))
-                if !error.is_transient() && letter.tries + 1 >= TRIES_MAX =>
-            {
-                tracing::error!(order = letter.order_id, %error, "order is given up");
-                self.discarded(letter).await
-            }
-            done => done,
-        }
-    }
-
     /// Tries a letter again; it is gone if that succeeds.
     ///
     /// # Errors
@@ -86,7 +57,7 @@ impl LetterDesk {
         letter.ok_or(LetterError::Missing(id))
     }
 
-    async fn replayed(&self, letter: &DeadLetter) -> Result<(), LetterError> {
+    pub(super) async fn replayed(&self, letter: &DeadLetter) -> Result<(), LetterError> {
         match letter.kind {
             LetterKind::Announcement => return Ok(self.store.announce_again(letter.id).await?),
             LetterKind::Unreadable => return Err(LetterError::Unreadable(letter.id)),
@@ -94,6 +65,7 @@ impl LetterDesk {
         }
         match self.store.apply(&[order(letter)?]).await {
             Ok(applied) => self.news.tell(&applied),
+            Err(error) if error.is_transient() => return Err(error.into()),
             Err(error) => {
                 let text = error.to_string();
                 self.store.park(again(letter, &text)).await?;
@@ -103,12 +75,14 @@ impl LetterDesk {
         Ok(self.store.remove_dead_letter(letter.id).await?)
     }
 
-    async fn discarded(&self, letter: &DeadLetter) -> Result<(), LetterError> {
+    pub(super) async fn discarded(&self, letter: &DeadLetter) -> Result<(), LetterError> {
         if letter.kind == LetterKind::Order {
-            self.store
-                .reject(&[order(letter)?], reason::DISCARDED)
-                .await?;
-            self.news.releases.wake();
+            let orders = [order(letter)?];
+            let rejected = self.store.reject(&orders, reason::DISCARDED).await?;
+            // Else it has been applied, cancelled or rejected meanwhile.
+            if !rejected.is_empty() {
+                self.news.given_up(&orders[0]);
+            }
         }
         Ok(self.store.remove_dead_letter(letter.id).await?)
     }

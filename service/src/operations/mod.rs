@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod dead_letters;
 pub mod health;
+pub mod letter_schedule;
 pub mod log;
 pub mod metrics;
 #[cfg(feature = "failpoints")]

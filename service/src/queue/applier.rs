@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::lanes::by_lane;
-use crate::parts::parts;
+use crate::parts::{Poison, parts};
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
 use crate::store::{Applied, Entry, Letter, LetterKind, Store, StoreError, reason};
@@ -68,17 +68,14 @@ where
     /// parked alone.
     pub(super) async fn apply_batch(&self, batch: &[OrderMessage]) -> bool {
         loop {
-            let entered = self.enter(batch).await;
-            self.is_stuck.store(entered.is_err(), Ordering::Relaxed);
-            match entered {
-                Ok(()) => return true,
-                Err(error) if error.is_transient() => {
-                    tracing::warn!(%error, "batch is offered to MySQL again");
-                }
-                Err(error) => match self.isolate(batch, &error).await {
-                    Ok(applied) => return applied,
-                    Err(error) => tracing::warn!(%error, "poison cannot be parked yet"),
-                },
+            let taken = match self.enter(batch).await {
+                Err(error) if !error.is_transient() => self.isolate(batch, error).await,
+                entered => entered.map(|()| true),
+            };
+            self.is_stuck.store(taken.is_err(), Ordering::Relaxed);
+            match taken {
+                Ok(taken) => return taken,
+                Err(error) => tracing::warn!(%error, "batch is offered to MySQL again"),
             }
             if *self.stopped.borrow() {
                 return false;
@@ -121,19 +118,13 @@ where
         self.entry == Entry::Delivered && u128::from(age_ms) > self.age_max.as_millis()
     }
 
-    /// Finds out which orders of a refused batch MySQL cannot store: one by one, so that the others do not wait.
-    async fn isolate(
-        &self,
-        batch: &[OrderMessage],
-        error: &StoreError,
-    ) -> Result<bool, StoreError> {
+    /// Finds out which orders of a refused batch MySQL cannot store, by halves, so that the others do not wait for it.
+    async fn isolate(&self, batch: &[OrderMessage], error: StoreError) -> Result<bool, StoreError> {
         let [order] = batch else {
-            for order in batch {
-                if !Box::pin(self.apply_batch(std::slice::from_ref(order))).await {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
+            let (first, second) = batch.split_at(batch.len() / 2);
+            return Ok(
+                Box::pin(self.apply_batch(first)).await && Box::pin(self.apply_batch(second)).await
+            );
         };
         tracing::error!(order = order.order_id, %error, "MySQL cannot store this order; it is parked");
         let letter = Letter {
@@ -143,7 +134,11 @@ where
             reason: &error.to_string(),
             tries: 1,
         };
-        self.store.park(letter).await.map(|()| true)
+        match parts().poison() {
+            Poison::Parked => self.store.park(letter).await.map(|()| true),
+            Poison::Dropped => Ok(true),
+            Poison::OfferedAgain => Err(error),
+        }
     }
 
     /// Parks bodies that are no orders; they come again from a queue that is not told that they are done.

@@ -101,7 +101,7 @@ impl Rebuilder {
         }
     }
 
-    /// Reservations whose deadline is in this span and whose order MySQL does not have.
+    /// Reservations whose deadline is in this span and whose order MySQL does not have, not even as a dead letter.
     async fn orphans(
         &self,
         sku: &Sku,
@@ -109,8 +109,12 @@ impl Rebuilder {
         to_ms: u64,
     ) -> Result<Vec<OrderMessage>, CheckBackError> {
         let mut ids = self.stock.reserved_until(sku, from_ms, to_ms).await?;
-        let existing = self.store.existing(&ids).await?;
-        ids.retain(|id| !existing.contains(id));
+        for known in [
+            self.store.existing(&ids).await?,
+            self.store.parked(&ids).await?,
+        ] {
+            ids.retain(|id| !known.contains(id));
+        }
         let mut orphans = Vec::new();
         for id in ids {
             let entry = self.stock.look_up(sku, &id).await?;

@@ -1,6 +1,8 @@
 //! Dead letters: messages that were tried often enough, or that nobody can apply, kept for an operator or for the
 //! schedule to decide about (MQ-10).
 
+use std::collections::HashSet;
+
 use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
@@ -89,6 +91,12 @@ impl Store {
             .fetch_one(&self.pool)
             .await
             .map_err(|source| StoreError::sql("count dead letters", source))
+    }
+
+    /// Which of these orders are parked.
+    pub async fn parked(&self, order_ids: &[String]) -> Result<HashSet<String>, StoreError> {
+        let rows = "SELECT order_id FROM dead_letters WHERE kind = 'order' AND order_id IN (";
+        self.those_in(rows, order_ids).await
     }
 
     /// The oldest, up to 500.

@@ -68,6 +68,18 @@ impl Store {
         Ok(self.affected("renew the keeper's lease", led).await? == 1)
     }
 
+    /// Whether the node has the keeper's lease.
+    pub async fn leads(&self, node: &str) -> Result<bool, StoreError> {
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM keeper_lease WHERE node = ? AND expires_at_ms > {NOW_MS})"
+        );
+        sqlx::query_scalar(&sql)
+            .bind(node)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| StoreError::sql("look who leads", source))
+    }
+
     /// Gives the keeper's lease to whoever comes, if the node has it.
     pub async fn resign(&self, node: &str) -> Result<(), StoreError> {
         let resigned = sqlx::query("UPDATE keeper_lease SET expires_at_ms = 0 WHERE node = ?");

@@ -105,9 +105,19 @@ impl Store {
 
     /// Which of these order ids have a row, whatever its state.
     pub async fn existing(&self, order_ids: &[String]) -> Result<HashSet<String>, StoreError> {
+        let rows = "SELECT order_id FROM orders WHERE order_id IN (";
+        self.those_in(rows, order_ids).await
+    }
+
+    /// Which of these order ids are found by a query that ends where their list begins.
+    pub(super) async fn those_in(
+        &self,
+        rows: &str,
+        order_ids: &[String],
+    ) -> Result<HashSet<String>, StoreError> {
         let mut found = HashSet::new();
         for ids in order_ids.chunks(500) {
-            let mut query = QueryBuilder::new("SELECT order_id FROM orders WHERE order_id IN (");
+            let mut query = QueryBuilder::new(rows);
             let mut list = query.separated(", ");
             for id in ids {
                 list.push_bind(id);

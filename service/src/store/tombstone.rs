@@ -7,6 +7,7 @@ use super::order::OrderState;
 use super::stock::StockTables;
 use super::transaction::Work;
 use super::{Store, StoreError, Transition, now_ms, release, transition};
+use crate::parts::parts;
 use crate::sale::order::OrderMessage;
 
 /// Why an order is rejected.
@@ -126,7 +127,9 @@ async fn bury(
     .await;
     match inserted {
         Ok(_) => {
-            release::demand(connection, &message.order_id, &message.sale, &message.sku).await?;
+            if reason.is_none_or(|reason| parts().releases(reason)) {
+                release::demand(connection, &message.order_id, &message.sale, &message.sku).await?;
+            }
             Ok(true)
         }
         Err(error) if is_duplicate(&error) => Ok(false),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod applier;
+mod dead_letters;
 mod doubt;
 mod lanes;
 mod nodes;

@@ -13,7 +13,6 @@ use tokio::time::sleep;
 
 use super::Writer;
 use crate::failpoints::{Point, reach};
-use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
 use crate::parts::parts;
 use crate::queue::rocketmq::{Publisher, QueueError};
@@ -23,15 +22,12 @@ use crate::store::{Announcement, Store, StoreError};
 const CLAIM_MAX: u32 = 50;
 /// Pause between two looks while this gateway's writer is busy.
 const BUSY_POLL: Duration = Duration::from_secs(1);
-/// So many dead letters are worth somebody's attention (MQ-10).
-const DEAD_LETTERS_ALERT: i64 = 10;
 
 /// One relay.
 pub struct Relay {
     pub store: Store,
     pub publisher: Publisher,
     pub metrics: Metrics,
-    pub alerts: Alerts,
     /// Of this node.
     pub writer: Writer,
     /// Pause after a look that found less than it could take.
@@ -70,7 +66,6 @@ impl Relay {
         self.metrics.announced(sent_count, parked as u64);
         if parked > 0 {
             tracing::error!(parked, why, "announcements are dead letters now");
-            self.tell_if_many().await?;
         }
         Ok(found)
     }
@@ -97,15 +92,6 @@ impl Relay {
             }
         }
         (sent, refusal)
-    }
-
-    async fn tell_if_many(&self) -> Result<(), StoreError> {
-        let letters = self.store.dead_letters_count().await?;
-        if letters >= DEAD_LETTERS_ALERT {
-            let text = format!("{letters} messages could not be delivered");
-            self.alerts.raise_here(Trouble::DeadLetters, text);
-        }
-        Ok(())
     }
 }
 

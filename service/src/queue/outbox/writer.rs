@@ -58,7 +58,7 @@ impl Writer {
         };
         let lanes = (0..LANES).map(|_| {
             let (lane, taken) = mpsc::unbounded_channel();
-            tokio::spawn(write(taken, applier.clone()));
+            tokio::spawn(write(taken, applier.clone(), Arc::clone(&waiting)));
             lane
         });
         Self {
@@ -68,7 +68,7 @@ impl Writer {
         }
     }
 
-    /// Has an order written, and waits for it; None if the writer has ended.
+    /// Has an order written, and waits for it; None if it is parked, or the writer has ended.
     pub async fn write(&self, order: OrderMessage) -> Option<AppliedOutcome> {
         self.post(order).await.ok()
     }
@@ -107,8 +107,11 @@ fn lane_of(sku: &str) -> usize {
 }
 
 /// One lane.
-async fn write<F>(mut taken: mpsc::UnboundedReceiver<OrderMessage>, applier: Applier<F>)
-where
+async fn write<F>(
+    mut taken: mpsc::UnboundedReceiver<OrderMessage>,
+    applier: Applier<F>,
+    waiting: Arc<Waiting>,
+) where
     F: Fn(&[Applied]) + Send + Sync + 'static,
 {
     let mut stopped = applier.stopped.clone();
@@ -120,6 +123,10 @@ where
         }
         if !applier.apply_batch(&orders).await {
             return;
+        }
+        // What is parked has no outcome yet.
+        for order in &orders {
+            waiting.forget(&order.order_id);
         }
     }
 }

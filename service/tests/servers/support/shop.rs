@@ -71,6 +71,7 @@ pub struct ShopBench {
     pub app: Arc<App>,
     pub nodes: Vec<Node>,
     pub node: Option<RedisNode>,
+    pub mysql_url: String,
 }
 
 /// One node of the service.
@@ -111,18 +112,38 @@ impl ShopBench {
         limit_per_user: u32,
         delay: Duration,
     ) -> Self {
+        let rules = Rules {
+            limit_per_user,
+            queue,
+            ..Rules::default()
+        };
+        Self::start_with(&[], count, stock, rules, delay).await
+    }
+
+    /// The same with settings of its own.
+    pub async fn start_with(
+        flags: &[&str],
+        count: usize,
+        stock: i64,
+        rules: Rules,
+        delay: Duration,
+    ) -> Self {
         let node = RedisNode::start().await;
-        let (url, seed) = (mariadb::database().await, node.address.to_string());
-        let settings = Settings::try_parse_from([
+        let (mysql_url, seed) = (mariadb::database().await, node.address.to_string());
+        let (mysql, redis) = (
+            format!("--mysql-url={mysql_url}"),
+            format!("--redis-seeds={seed}"),
+        );
+        let needed = [
             "flashsale",
-            &format!("--mysql-url={url}"),
-            &format!("--redis-seeds={seed}"),
+            &mysql,
+            &redis,
             "--rocketmq-namesrv=unused",
             "--ops-token=secret",
             // All of a test's buyers at once: none is told "busy".
             "--waiting-max=256",
-        ])
-        .unwrap();
+        ];
+        let settings = Settings::try_parse_from(needed.iter().chain(flags)).unwrap();
         let broker = Broker::default();
         // At once, as a deployment does.
         let mut starting = JoinSet::new();
@@ -132,17 +153,13 @@ impl ShopBench {
         }
         let nodes = starting.join_all().await;
         let app = Arc::clone(&nodes[0].app);
-        let rules = Rules {
-            limit_per_user,
-            queue,
-            ..Rules::default()
-        };
         app.store.put_sale(SALE, rules).await.unwrap();
         app.store.put_sku(SALE, SKU, stock).await.unwrap();
         Self {
             app,
             nodes,
             node: Some(node),
+            mysql_url,
         }
     }
 
