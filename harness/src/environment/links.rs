@@ -153,18 +153,24 @@ impl ServiceLinks {
         let seeds = self.redis.iter().map(|port| local(*port));
         let map = stack.redis.nodes.iter().zip(&self.redis);
         let map = map.map(|(node, port)| format!("{}={}", node.announced, local(*port)));
-        let mut pairs = vec![
+        let pairs = [
             ("node", self.node.to_string()),
             ("mysql_url", stack.mysql.service_url(self.mysql)),
+            ("mysql_replica_url", self.replica_url(stack)),
             ("redis_seeds", seeds.collect::<Vec<_>>().join(",")),
             ("redis_address_map", map.collect::<Vec<_>>().join(",")),
             ("rocketmq_namesrv", local(self.namesrv)),
         ];
-        if let (Some(replica), Some(port)) = (&stack.mysql_replica, self.replica) {
-            pairs.push(("mysql_replica_url", replica.mysql.service_url(port)));
-        }
         let named = |(name, value): (&str, String)| (name.to_owned(), value);
         pairs.into_iter().map(named).collect()
+    }
+
+    /// Empty where there is no replica, so that a target file need not know.
+    fn replica_url(&self, stack: &Stack) -> String {
+        let replica = stack.mysql_replica.as_ref().zip(self.replica);
+        replica.map_or_else(String::new, |(replica, port)| {
+            replica.mysql.service_url(port)
+        })
     }
 }
 
