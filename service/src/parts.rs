@@ -160,6 +160,11 @@ pub trait Parts: Sync {
         1
     }
 
+    /// What Redis may sell is read from the replica, however far it is behind.
+    fn trusts_replica(&self) -> bool {
+        false
+    }
+
     /// Bringing a SKU back before its gate reopens.
     fn rebuild<'a>(
         &self,

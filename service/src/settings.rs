@@ -23,6 +23,10 @@ pub struct Settings {
     /// `mysql://user:password@host:port/database`
     #[arg(long, env = "FLASHSALE_MYSQL_URL", hide_env_values = true)]
     pub mysql_url: String,
+    /// The same of a replica, which is asked what may be some seconds old. Without it, or while it is 5 s behind, the
+    /// primary is.
+    #[arg(long, env = "FLASHSALE_MYSQL_REPLICA_URL", hide_env_values = true)]
+    pub mysql_replica_url: Option<String>,
     /// Any nodes of the Redis Cluster: `host:port,host:port`.
     #[arg(
         long,
@@ -116,6 +120,13 @@ impl Settings {
     #[must_use]
     pub fn hold(&self) -> Duration {
         Duration::from_secs(self.hold_s)
+    }
+
+    /// An empty one is none.
+    #[must_use]
+    pub fn mysql_replica_url(&self) -> Option<&str> {
+        let url = self.mysql_replica_url.as_deref();
+        url.filter(|url| !url.is_empty())
     }
 
     #[must_use]

@@ -148,6 +148,7 @@ impl Base {
             promises: Arc::clone(&self.promises),
             stock: self.stock.clone(),
             store: self.store.clone(),
+            metrics: self.metrics.clone(),
         }
     }
 }

@@ -64,6 +64,7 @@ mutants! {
     rolls_back_silently,
     silent_alerts,
     takes_before_limit,
+    trust_stale_replica,
     unbounded_accept,
     undeclared_keys,
     unknown_is_sold_out,

@@ -5,6 +5,7 @@ use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandl
 
 use crate::gateway::reason::Reason;
 use crate::queue::Decision;
+use crate::store::ReadFrom;
 
 /// Installs the process's recorder. To be called before [`Metrics::register`].
 ///
@@ -31,6 +32,7 @@ pub struct Metrics {
     announced: Counter,
     parked: Counter,
     pub adopted: Counter,
+    reads: [Counter; 2],
     pub never_applied: Counter,
     pub settled_refused: Counter,
     pub settled_reserved: Counter,
@@ -71,6 +73,8 @@ impl Metrics {
             announced: counter!("flashsale_announcements_total", "outcome" => "sent"),
             parked: counter!("flashsale_announcements_total", "outcome" => "parked"),
             adopted: counter!("flashsale_adopted_total"),
+            reads: ["primary", "replica"]
+                .map(|server| counter!("flashsale_reconcile_reads_total", "from" => server)),
             never_applied: counter!("flashsale_never_applied_total"),
             settled_refused: counter!("flashsale_settled_total", "outcome" => "refused"),
             settled_reserved: counter!("flashsale_settled_total", "outcome" => "reserved"),
@@ -100,6 +104,15 @@ impl Metrics {
             Decision::Commit => commit.increment(1),
             Decision::RollBack => roll_back.increment(1),
             Decision::Unknown => unknown.increment(1),
+        }
+    }
+
+    /// One look at which orders exist.
+    pub fn looked_up(&self, from: ReadFrom) {
+        let [primary, replica] = &self.reads;
+        match from {
+            ReadFrom::Primary => primary.increment(1),
+            ReadFrom::Replica => replica.increment(1),
         }
     }
 
@@ -157,6 +170,10 @@ fn describe() {
     describe_counter!(
         "flashsale_adopted_total",
         "Orders written because only the ledger knew them"
+    );
+    describe_counter!(
+        "flashsale_reconcile_reads_total",
+        "Looks at which orders exist that may be some seconds old, by the server that was asked"
     );
     describe_counter!(
         "flashsale_never_applied_total",

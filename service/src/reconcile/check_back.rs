@@ -109,11 +109,18 @@ impl Rebuilder {
         to_ms: u64,
     ) -> Result<Vec<OrderMessage>, CheckBackError> {
         let mut ids = self.stock.reserved_until(sku, from_ms, to_ms).await?;
-        for known in [
-            self.store.existing(&ids).await?,
-            self.store.parked(&ids).await?,
-        ] {
-            ids.retain(|id| !known.contains(id));
+        if !ids.is_empty() {
+            let (existing, from) = self.store.existing_for_some_time(&ids).await?;
+            self.metrics.looked_up(from);
+            ids.retain(|id| !existing.contains(id));
+        }
+        // Few are left, if any; of them the primary must say that it does not have them.
+        if !ids.is_empty() {
+            let (existing, parked) = (
+                self.store.existing(&ids).await?,
+                self.store.parked(&ids).await?,
+            );
+            ids.retain(|id| !existing.contains(id) && !parked.contains(id));
         }
         let mut orphans = Vec::new();
         for id in ids {

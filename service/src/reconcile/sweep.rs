@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::operations::metrics::Metrics;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::promises::Promises;
 use crate::sale::sku::Gate;
@@ -22,6 +23,7 @@ pub struct Sweep {
     pub promises: Arc<Promises>,
     pub stock: Stock,
     pub store: Store,
+    pub metrics: Metrics,
 }
 
 impl Sweep {
@@ -40,8 +42,11 @@ impl Sweep {
         if ids.is_empty() {
             return;
         }
-        match self.store.existing(&ids).await {
-            Ok(existing) => existing.iter().for_each(|id| drop(self.promises.kept(id))),
+        match self.store.existing_for_some_time(&ids).await {
+            Ok((existing, from)) => {
+                self.metrics.looked_up(from);
+                existing.iter().for_each(|id| drop(self.promises.kept(id)));
+            }
             Err(error) => tracing::debug!(%error, "promises cannot be compared with MySQL"),
         }
     }

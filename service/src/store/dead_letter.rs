@@ -7,7 +7,7 @@ use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
 use super::node::NOW_MS;
-use super::order::{number, text};
+use super::order::{number, text, those_in};
 use super::transaction::Work;
 use super::{Store, StoreError};
 
@@ -96,7 +96,9 @@ impl Store {
     /// Which of these orders are parked.
     pub async fn parked(&self, order_ids: &[String]) -> Result<HashSet<String>, StoreError> {
         let rows = "SELECT order_id FROM dead_letters WHERE kind = 'order' AND order_id IN (";
-        self.those_in(rows, order_ids).await
+        let wrap = |source| StoreError::sql("look up dead letters", source);
+        let mut connection = self.pool.acquire().await.map_err(wrap)?;
+        those_in(&mut connection, rows, order_ids).await
     }
 
     /// The oldest, up to 500.

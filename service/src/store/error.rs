@@ -60,6 +60,8 @@ pub enum StoreError {
     OtherShards { asked: u16, stored: u16 },
     #[error("stock of {sku} was changed by others {races} times in a row; it is tried again")]
     Outrun { sku: String, races: u32 },
+    #[error("the replica is {lag_ms} ms behind")]
+    Behind { lag_ms: u64 },
     #[error("batch of {size} messages is larger than {max}; split it")]
     BatchTooLarge { size: usize, max: usize },
 }

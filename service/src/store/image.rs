@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Connection, Executor, MySqlConnection, Row};
+use sqlx::{Connection, Executor, MySqlConnection, MySqlPool, Row};
 
 use super::order::{OrderState, number, text};
 use super::sale::rules;
 use super::{Store, StoreError};
+use crate::parts::parts;
 use crate::sale::sku::Rules;
 
 /// One order in an image; rejected and ended ones too, because their ids are taken.
@@ -33,7 +34,7 @@ impl Store {
     /// The SKUs of a sale, by name, all as of one moment. Empty if the sale has none or does not exist.
     pub async fn sku_images(&self, sale: &str) -> Result<Vec<SkuImage>, StoreError> {
         let wrap = |source| StoreError::sql("read the sale's snapshot", source);
-        let mut connection = self.pool.acquire().await.map_err(wrap)?;
+        let mut connection = self.decisive().acquire().await.map_err(wrap)?;
         // The session runs READ COMMITTED, in which each statement would see another moment.
         connection
             .execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -46,6 +47,14 @@ impl Store {
         let images = read(&mut snapshot, sale).await?;
         snapshot.rollback().await.map_err(wrap)?;
         Ok(images)
+    }
+
+    /// Where that is read which decides what may be sold: on the primary.
+    fn decisive(&self) -> &MySqlPool {
+        match &self.replica {
+            Some(replica) if parts().trusts_replica() => &replica.pool,
+            _ => &self.pool,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod node;
 mod order;
 mod outbox;
 mod release;
+mod replica;
 mod sale;
 mod shard;
 mod stock;
@@ -27,6 +28,7 @@ use std::time::Duration;
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions};
 use sqlx::{Executor, MySqlPool};
 
+use self::replica::Replica;
 use crate::sale::clock::now_ms;
 
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Entry};
@@ -39,6 +41,7 @@ pub use node::NODE_TTL;
 pub use order::{OrderRow, OrderState, check_storable};
 pub use outbox::{Announcement, Claim, TRIES_MAX};
 pub use release::ReleaseRow;
+pub use replica::ReadFrom;
 pub use sale::{SaleRow, SaleState};
 pub use shard::{SHARDS_MAX, Shards};
 pub use stock::{DECREMENT_STOCK, StockStrategy, StockTables, WRITE_VERSION};
@@ -73,6 +76,7 @@ pub const STATEMENTS: [&str; 3] = [DECREMENT_STOCK, WRITE_VERSION, PAY];
 pub struct Store {
     pool: MySqlPool,
     tables: StockTables,
+    replica: Option<Replica>,
 }
 
 impl Store {
@@ -85,6 +89,7 @@ impl Store {
         let store = Self {
             pool: connect(url).await?,
             tables,
+            replica: None,
         };
         store.migrate().await?;
         tables.shards.agree(&store.pool).await?;
@@ -132,6 +137,9 @@ impl Store {
     /// Closes the connections after running statements have ended.
     pub async fn close(&self) {
         self.pool.close().await;
+        if let Some(replica) = &self.replica {
+            replica.pool.close().await;
+        }
     }
 }
 

@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use sqlx::mysql::MySqlRow;
-use sqlx::{QueryBuilder, Row};
+use sqlx::{MySqlConnection, QueryBuilder, Row};
 
 use super::{Store, StoreError};
 use crate::sale::order::OrderMessage;
+
+/// Order ids that have a row, for [`those_in`].
+pub(super) const EXISTING: &str = "SELECT order_id FROM orders WHERE order_id IN (";
 
 /// Where an order stands. Created and paid ones hold stock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,36 +108,37 @@ impl Store {
 
     /// Which of these order ids have a row, whatever its state.
     pub async fn existing(&self, order_ids: &[String]) -> Result<HashSet<String>, StoreError> {
-        let rows = "SELECT order_id FROM orders WHERE order_id IN (";
-        self.those_in(rows, order_ids).await
+        let wrap = |source| StoreError::sql("look up order ids", source);
+        let mut connection = self.pool.acquire().await.map_err(wrap)?;
+        those_in(&mut connection, EXISTING, order_ids).await
     }
+}
 
-    /// Which of these order ids are found by a query that ends where their list begins.
-    pub(super) async fn those_in(
-        &self,
-        rows: &str,
-        order_ids: &[String],
-    ) -> Result<HashSet<String>, StoreError> {
-        let mut found = HashSet::new();
-        for ids in order_ids.chunks(500) {
-            let mut query = QueryBuilder::new(rows);
-            let mut list = query.separated(", ");
-            for id in ids {
-                list.push_bind(id);
-            }
-            query.push(")");
-            let rows = query
-                .build()
-                .persistent(false)
-                .fetch_all(&self.pool)
-                .await
-                .map_err(|source| StoreError::sql("look up order ids", source))?;
-            for row in &rows {
-                found.insert(text(row, "order_id")?);
-            }
+/// Which of these order ids are found by a query that ends where their list begins.
+pub(super) async fn those_in(
+    connection: &mut MySqlConnection,
+    rows: &str,
+    order_ids: &[String],
+) -> Result<HashSet<String>, StoreError> {
+    let mut found = HashSet::new();
+    for ids in order_ids.chunks(500) {
+        let mut query = QueryBuilder::new(rows);
+        let mut list = query.separated(", ");
+        for id in ids {
+            list.push_bind(id);
         }
-        Ok(found)
+        query.push(")");
+        let rows = query
+            .build()
+            .persistent(false)
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(|source| StoreError::sql("look up order ids", source))?;
+        for row in &rows {
+            found.insert(text(row, "order_id")?);
+        }
     }
+    Ok(found)
 }
 
 /// Whether a message fits the columns. The gateway must refuse what does not, because the consumer has to.

@@ -8,6 +8,7 @@ mod doubt;
 mod lanes;
 mod nodes;
 mod outbox;
+mod replica;
 mod rocketmq;
 mod scripts;
 mod shop;
