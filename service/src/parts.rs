@@ -11,14 +11,14 @@ use redis::RedisResult;
 use redis::aio::MultiplexedConnection;
 use sqlx::{MySqlConnection, Result as SqlResult};
 
-use crate::queue::Decision;
+use crate::queue::{Decision, QueuePath, Submitted};
 use crate::reconcile::rebuild::{RebuildError, Rebuilder};
 use crate::sale::buy::Purchase;
-use crate::sale::order::{OrderId, OrderMessage, Reserved};
+use crate::sale::order::{OrderId, OrderMessage};
 use crate::sale::sku::Sku;
 use crate::stock::identity::Identity;
 use crate::stock::round::{Batch, RoundAnswer};
-use crate::store::Shards;
+use crate::store::{Delivery, Shards, Step};
 
 /// A part that takes its time, instead of the real one.
 pub type Instead<'a, T> = Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>;
@@ -48,9 +48,9 @@ pub trait Parts: Sync {
         None
     }
 
-    /// What a reservation's outcome means for its buyer.
-    fn outcome(&self, reserved: Reserved) -> Reserved {
-        reserved
+    /// What became of an order, as its buyer is told.
+    fn told(&self, submitted: Submitted) -> Submitted {
+        submitted
     }
 
     /// A node keeps in mind that a SKU is sold out.
@@ -61,6 +61,11 @@ pub trait Parts: Sync {
     /// The id of a purchase's order.
     fn order_id(&self, _purchase: &Purchase<'_>, derived: OrderId) -> OrderId {
         derived
+    }
+
+    /// What becomes of a half message after its reservation.
+    fn settled(&self, decided: Decision) -> Decision {
+        decided
     }
 
     /// That an order was never reserved is stored before its message is rolled back.
@@ -89,12 +94,32 @@ pub trait Parts: Sync {
     }
 
     /// Whose units a batch takes from MySQL's stock: those of the orders that it has just stored.
-    fn takers<'a, 'm>(
+    fn takers<'a, 'm>(&self, delivery: Delivery<'a, 'm>) -> &'a [&'m OrderMessage] {
+        delivery.stored
+    }
+
+    /// What makes a second live order of a user collide with the first.
+    fn live_key(&self) -> Option<u8> {
+        Some(1)
+    }
+
+    /// Messages are marked as consumed after their effect.
+    fn marks_last(&self) -> bool {
+        false
+    }
+
+    /// Whatever is done between two steps of a batch, in its transaction.
+    fn after<'a>(
         &self,
-        _batch: &'a [&'m OrderMessage],
-        stored: &'a [&'m OrderMessage],
-    ) -> &'a [&'m OrderMessage] {
-        stored
+        _step: Step,
+        _connection: &'a mut MySqlConnection,
+    ) -> Instead<'a, SqlResult<()>> {
+        None
+    }
+
+    /// What MySQL rejects is given back in Redis.
+    fn releases_rejected(&self) -> bool {
+        true
     }
 
     /// A statement that changes an order or the stock.
@@ -110,14 +135,6 @@ pub trait Parts: Sync {
     /// Rows that a decrement has changed.
     fn decremented(&self, rows: SqlResult<u64>) -> SqlResult<u64> {
         rows
-    }
-
-    /// Whatever is done between an order's row and its announcement.
-    fn before_announcing<'a>(
-        &self,
-        _connection: &'a mut MySqlConnection,
-    ) -> Instead<'a, SqlResult<()>> {
-        None
     }
 
     /// An announcement was sent, as the relay sees it.
@@ -140,8 +157,8 @@ pub trait Parts: Sync {
         true
     }
 
-    /// A stream's messages are finished before MySQL has them.
-    fn finishes_first(&self) -> bool {
+    /// A queue's messages are finished before MySQL has them.
+    fn finishes_first(&self, _path: QueuePath) -> bool {
         false
     }
 

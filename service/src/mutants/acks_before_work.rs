@@ -1,5 +1,6 @@
 use super::Mutant;
 use crate::parts::Parts;
+use crate::queue::QueuePath;
 
 pub const MUTANT: Mutant = Mutant {
     name: "acks-before-work",
@@ -13,7 +14,7 @@ pub const MUTANT: Mutant = Mutant {
 struct AcksBeforeWork;
 
 impl Parts for AcksBeforeWork {
-    fn finishes_first(&self) -> bool {
-        true
+    fn finishes_first(&self, path: QueuePath) -> bool {
+        path == QueuePath::Stream
     }
 }

@@ -1,6 +1,7 @@
 use super::Mutant;
 use crate::parts::Parts;
 use crate::sale::order::OrderMessage;
+use crate::store::Delivery;
 
 pub const MUTANT: Mutant = Mutant {
     name: "decrements-every-delivery",
@@ -14,11 +15,7 @@ pub const MUTANT: Mutant = Mutant {
 struct DecrementsEveryDelivery;
 
 impl Parts for DecrementsEveryDelivery {
-    fn takers<'a, 'm>(
-        &self,
-        batch: &'a [&'m OrderMessage],
-        _stored: &'a [&'m OrderMessage],
-    ) -> &'a [&'m OrderMessage] {
-        batch
+    fn takers<'a, 'm>(&self, delivery: Delivery<'a, 'm>) -> &'a [&'m OrderMessage] {
+        delivery.all
     }
 }

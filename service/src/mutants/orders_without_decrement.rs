@@ -1,6 +1,7 @@
 use super::Mutant;
 use crate::parts::Parts;
 use crate::sale::order::OrderMessage;
+use crate::store::Delivery;
 
 pub const MUTANT: Mutant = Mutant {
     name: "orders-without-decrement",
@@ -14,11 +15,7 @@ pub const MUTANT: Mutant = Mutant {
 struct OrdersWithoutDecrement;
 
 impl Parts for OrdersWithoutDecrement {
-    fn takers<'a, 'm>(
-        &self,
-        _batch: &'a [&'m OrderMessage],
-        _stored: &'a [&'m OrderMessage],
-    ) -> &'a [&'m OrderMessage] {
+    fn takers<'a, 'm>(&self, _delivery: Delivery<'a, 'm>) -> &'a [&'m OrderMessage] {
         &[]
     }
 }

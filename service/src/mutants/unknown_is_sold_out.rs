@@ -1,5 +1,6 @@
 use super::Mutant;
 use crate::parts::Parts;
+use crate::queue::Submitted;
 use crate::sale::order::Reserved;
 
 pub const MUTANT: Mutant = Mutant {
@@ -14,9 +15,9 @@ pub const MUTANT: Mutant = Mutant {
 struct UnknownIsSoldOut;
 
 impl Parts for UnknownIsSoldOut {
-    fn outcome(&self, reserved: Reserved) -> Reserved {
-        match reserved {
-            Reserved::Unknown => Reserved::SoldOut,
+    fn told(&self, submitted: Submitted) -> Submitted {
+        match submitted {
+            Submitted::Decided(Reserved::Unknown) => Submitted::Decided(Reserved::SoldOut),
             known => known,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::releases::Releases;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
+use crate::parts::parts;
 use crate::sale::catalogue::Catalogue;
 use crate::sale::order::OrderMessage;
 use crate::sale::promises::{Promise, Promises};
@@ -68,8 +69,10 @@ impl AppliedNews {
                 applied.order_id
             );
             self.alerts.raise(Trouble::PromiseBroken, &sku, text);
-            sku.suspect();
-            self.releases.stock.pause(&sku);
+            if parts().releases_rejected() {
+                sku.suspect();
+                self.releases.stock.pause(&sku);
+            }
         }
         self.releases.wake();
     }

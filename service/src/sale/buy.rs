@@ -202,12 +202,12 @@ fn refusal(sku: &Sku, user: &str, quantity: u32) -> Option<Reason> {
 }
 
 fn answer(order_id: OrderId, submitted: Submitted) -> Answer {
-    let reserved = match submitted {
+    let reserved = match parts().told(submitted) {
         Submitted::QueueUnavailable => return Answer::Refused(Reason::QueueUnavailable),
         Submitted::InDoubt => return Answer::Refused(Reason::InDoubt),
         Submitted::Decided(reserved) => reserved,
     };
-    match parts().outcome(reserved) {
+    match reserved {
         Reserved::Granted { .. } | Reserved::Unknown => Answer::Queued(order_id),
         Reserved::Duplicate => Answer::Same(order_id),
         Reserved::SoldOut => Answer::Refused(Reason::SoldOut),

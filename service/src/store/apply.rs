@@ -81,6 +81,28 @@ pub enum Entry {
     Written,
 }
 
+/// A step of a batch that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The messages are marked as consumed.
+    Mark,
+    /// The orders are stored and their units taken.
+    Enter(Entry),
+}
+
+/// The messages of a batch, and how far each is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a, 'm> {
+    /// All of them, each id once.
+    pub all: &'a [&'m OrderMessage],
+    /// Those that the consumption table does not have.
+    pub unseen: &'a [&'m OrderMessage],
+    /// Those whose orders were stored just now.
+    pub stored: &'a [&'m OrderMessage],
+    /// Tries of the batch so far, this one included.
+    pub tries: u32,
+}
+
 type Outcomes = HashMap<String, AppliedOutcome>;
 
 /// One batch on its way into the tables.
@@ -117,12 +139,16 @@ impl Batch<'_> {
         let batch = distinct(self.messages);
         let mut outcomes = HashMap::with_capacity(batch.len());
         let unseen = self.unseen(connection, &batch, &mut outcomes).await?;
+        let marks_last = parts().marks_last();
+        if !marks_last {
+            self.mark(connection, &unseen).await?;
+        }
         let taken = match looks_first {
             true => ids_in(connection, "orders", "order_id", &unseen).await?,
             false => HashSet::new(),
         };
         let mut fresh = Vec::with_capacity(unseen.len());
-        for message in unseen {
+        for &message in &unseen {
             let id = &message.order_id;
             if taken.contains(id) {
                 outcomes.insert(id.clone(), self.earlier(id, AppliedOutcome::IdTaken));
@@ -137,7 +163,12 @@ impl Batch<'_> {
         if !fresh.is_empty() {
             insert_orders(connection, &fresh, &refused).await?;
         }
-        let takers = parts().takers(&batch, &fresh);
+        let takers = parts().takers(Delivery {
+            all: &batch,
+            unseen: &unseen,
+            stored: &fresh,
+            tries: self.tries,
+        });
         let short = self.take_stock(connection, takers, &refused).await?;
         for &message in &fresh {
             let outcome = if refused.contains(&message.order_id) {
@@ -148,24 +179,23 @@ impl Batch<'_> {
             } else {
                 AppliedOutcome::Created
             };
-            if outcome != AppliedOutcome::Created {
+            if outcome != AppliedOutcome::Created && parts().releases_rejected() {
                 release::demand(connection, &message.order_id, &message.sale, &message.sku).await?;
             }
             outcomes.insert(message.order_id.clone(), outcome);
         }
+        after(connection, Step::Enter(self.entry)).await?;
+        if marks_last {
+            self.mark(connection, &unseen).await?;
+        }
         if self.entry == Entry::Written {
             fresh.retain(|order| outcomes.get(&order.order_id) == Some(&AppliedOutcome::Created));
-            if let Some(before) = parts().before_announcing(connection) {
-                before
-                    .await
-                    .map_err(|source| StoreError::sql("announce orders", source))?;
-            }
             announce(connection, &fresh).await?;
         }
         Ok(outcomes)
     }
 
-    /// Messages that come for the first time, from now on marked as consumed.
+    /// Messages that come for the first time.
     async fn unseen<'m>(
         &self,
         connection: &mut MySqlConnection,
@@ -184,10 +214,20 @@ impl Batch<'_> {
             let outcome = self.earlier(order_id, AppliedOutcome::AlreadyApplied);
             outcomes.insert(order_id.clone(), outcome);
         }
-        if !unseen.is_empty() {
-            mark_consumed(connection, &unseen).await?;
-        }
         Ok(unseen)
+    }
+
+    /// What is not written by the gateway itself is consumed by this.
+    async fn mark(
+        &self,
+        connection: &mut MySqlConnection,
+        unseen: &[&OrderMessage],
+    ) -> Result<(), StoreError> {
+        if self.entry == Entry::Delivered && !unseen.is_empty() {
+            mark_consumed(connection, unseen).await?;
+            after(connection, Step::Mark).await?;
+        }
+        Ok(())
     }
 
     /// What an earlier try of this very batch has committed, of which nobody heard; else `otherwise`.
@@ -234,6 +274,15 @@ impl Batch<'_> {
         }
         Ok(short)
     }
+}
+
+async fn after(connection: &mut MySqlConnection, step: Step) -> Result<(), StoreError> {
+    let Some(after) = parts().after(step, connection) else {
+        return Ok(());
+    };
+    after
+        .await
+        .map_err(|source| StoreError::sql("go from step to step", source))
 }
 
 /// The messages by order id, each id once: the lock order of all writers.

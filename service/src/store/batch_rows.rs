@@ -7,6 +7,7 @@ use sqlx::{MySqlConnection, QueryBuilder};
 use super::order::text;
 use super::tombstone::reason;
 use super::{StoreError, now_ms};
+use crate::parts::parts;
 use crate::sale::order::OrderMessage;
 
 /// Which of the batch's ids a table has. A hint only: what commits in between is caught by the unique key, and
@@ -112,7 +113,7 @@ pub(super) async fn insert_orders(
             .push_bind(message.at_ms)
             .push_bind(now)
             .push_bind(now)
-            .push_bind((!refused).then_some(1_u8));
+            .push_bind(parts().live_key().filter(|_| !refused));
     });
     query
         .build()

@@ -31,7 +31,7 @@ use sqlx::{Executor, MySqlPool};
 use self::replica::Replica;
 use crate::sale::clock::now_ms;
 
-pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Entry};
+pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Delivery, Entry, Step};
 pub use audit::AuditLine;
 pub use dead_letter::{DeadLetter, Letter, LetterKind};
 pub use error::StoreError;

@@ -17,8 +17,8 @@ use super::polled::Polled;
 use super::watch::{BrokerWatch, Health};
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
-use crate::queue::QueueSettings;
 use crate::queue::applier::Applier;
+use crate::queue::{QueuePath, QueueSettings};
 use crate::store::{Applied, Entry, Store};
 
 /// Messages of one pull from one queue.
@@ -175,6 +175,10 @@ async fn consume<F>(
         if polled.next.is_empty() {
             offsets.save(puller).await;
             continue;
+        }
+        if parts().finishes_first(QueuePath::RocketMq) {
+            offsets.commit(puller, &polled.next).await;
+            offsets.save(puller).await;
         }
         let parked = applier.park_unreadable(&polled.unreadable).await;
         if !parked || !applier.apply(parts().polled(polled.orders)).await {

@@ -1,6 +1,6 @@
 //! What becomes of a half message whose orders were answered differently: it can be committed whole or not at all.
 
-use rocketmq_client_rust::LocalTransactionState;
+use crate::queue::Decision;
 
 /// What one order asks of the message that carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,10 @@ pub(super) enum Claim {
 /// What all of them together ask.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    Commit,
-    RollBack,
-    /// Check-back asks again.
-    Unknown,
-    /// Those that are granted are to be sent apart; the rest is this.
+    Whole(Decision),
+    /// Those that are granted are to be sent apart; then this message is this.
     Part {
-        rest: LocalTransactionState,
+        rest: Decision,
     },
 }
 
@@ -32,16 +29,16 @@ pub(super) fn fate(claims: &[Claim]) -> Fate {
     let is_there = |claim| claims.contains(&claim);
     let doubts = is_there(Claim::Unknown);
     match (is_there(Claim::Commit), is_there(Claim::RollBack)) {
-        (true, false) if !doubts => Fate::Commit,
+        (true, false) if !doubts => Fate::Whole(Decision::Commit),
         // Orders that are granted do not wait until the last doubt about others is gone.
         (true, _) if doubts => Fate::Part {
-            rest: LocalTransactionState::Unknown,
+            rest: Decision::Unknown,
         },
         (true, _) => Fate::Part {
-            rest: LocalTransactionState::RollbackMessage,
+            rest: Decision::RollBack,
         },
-        (false, _) if doubts => Fate::Unknown,
-        (false, _) => Fate::RollBack,
+        (false, _) if doubts => Fate::Whole(Decision::Unknown),
+        (false, _) => Fate::Whole(Decision::RollBack),
     }
 }
 
@@ -53,21 +50,22 @@ mod tests {
     #[test]
     fn a_message_is_committed_only_if_all_of_its_orders_may_be_delivered() {
         let part = |rest| Fate::Part { rest };
-        let rolled_back = LocalTransactionState::RollbackMessage;
-        let open = LocalTransactionState::Unknown;
+        let committed = || Fate::Whole(Decision::Commit);
+        let rolled_back = || Fate::Whole(Decision::RollBack);
+        let open = || Fate::Whole(Decision::Unknown);
         let table: [(&[Claim], Fate); 12] = [
-            (&[Commit], Fate::Commit),
-            (&[Commit, Commit], Fate::Commit),
-            (&[Commit, Either], Fate::Commit),
-            (&[RollBack], Fate::RollBack),
-            (&[RollBack, Either], Fate::RollBack),
-            (&[Either], Fate::RollBack),
-            (&[Unknown], Fate::Unknown),
-            (&[Unknown, RollBack], Fate::Unknown),
-            (&[Unknown, Either], Fate::Unknown),
-            (&[RollBack, Commit], part(rolled_back)),
-            (&[Commit, Unknown], part(open)),
-            (&[Unknown, RollBack, Commit], part(open)),
+            (&[Commit], committed()),
+            (&[Commit, Commit], committed()),
+            (&[Commit, Either], committed()),
+            (&[RollBack], rolled_back()),
+            (&[RollBack, Either], rolled_back()),
+            (&[Either], rolled_back()),
+            (&[Unknown], open()),
+            (&[Unknown, RollBack], open()),
+            (&[Unknown, Either], open()),
+            (&[RollBack, Commit], part(Decision::RollBack)),
+            (&[Commit, Unknown], part(Decision::Unknown)),
+            (&[Unknown, RollBack, Commit], part(Decision::Unknown)),
         ];
         for (claims, expected) in table {
             assert_eq!(fate(claims), expected, "{claims:?}");

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use super::fate::{Claim, Fate, fate};
 use super::sender::Client;
 use crate::failpoints::{Point, reach};
+use crate::parts::parts;
 use crate::queue::{Decision, LocalTransaction, bundle};
 use crate::sale::order::{OrderMessage, Reserved};
 
@@ -43,7 +44,8 @@ impl<L: LocalTransaction> TransactionListener for Listener<L> {
     ) -> LocalTransactionState {
         match argument.and_then(|argument| argument.downcast_ref::<Call>()) {
             Some(Call::Reserve { orders, outcomes }) => {
-                self.handle.block_on(self.reserve(orders, outcomes))
+                let decided = self.handle.block_on(self.reserve(orders, outcomes));
+                state(parts().settled(decided))
             }
             Some(Call::Reserved { is_stored }) => {
                 let _ = is_stored.set(()); // New, and this listener runs once.
@@ -63,7 +65,7 @@ impl<L: LocalTransaction> TransactionListener for Listener<L> {
             tracing::error!(id = %message.msg_id(), "check-back for a body that is no order; it is rolled back");
             return LocalTransactionState::RollbackMessage;
         };
-        self.handle.block_on(self.check(&orders))
+        state(self.handle.block_on(self.check(&orders)))
     }
 }
 
@@ -72,7 +74,7 @@ impl<L: LocalTransaction> Listener<L> {
         &self,
         orders: &[OrderMessage],
         outcomes: &OnceLock<Vec<Reserved>>,
-    ) -> LocalTransactionState {
+    ) -> Decision {
         reach(Point::AfterHalfMessage);
         let reserved = join_all(orders.iter().map(|order| self.local.reserve(order))).await;
         if reserved.iter().any(Reserved::is_granted) {
@@ -84,7 +86,7 @@ impl<L: LocalTransaction> Listener<L> {
         self.settle(orders, claims).await
     }
 
-    async fn check(&self, orders: &[OrderMessage]) -> LocalTransactionState {
+    async fn check(&self, orders: &[OrderMessage]) -> Decision {
         let decisions = join_all(orders.iter().map(|order| self.local.check(order))).await;
         let claims = decisions.into_iter().map(Claim::from).collect();
         self.settle(orders, claims).await
@@ -92,18 +94,16 @@ impl<L: LocalTransaction> Listener<L> {
 
     /// The answer for the message of these orders. Those that are granted while others are not move to a message of
     /// their own first; until that is stored, check-back goes on asking about this one.
-    async fn settle(&self, orders: &[OrderMessage], claims: Vec<Claim>) -> LocalTransactionState {
+    async fn settle(&self, orders: &[OrderMessage], claims: Vec<Claim>) -> Decision {
         match fate(&claims) {
-            Fate::Commit => LocalTransactionState::CommitMessage,
-            Fate::RollBack => LocalTransactionState::RollbackMessage,
-            Fate::Unknown => LocalTransactionState::Unknown,
+            Fate::Whole(decided) => decided,
             Fate::Part { rest } => {
                 let granted = orders.iter().zip(&claims);
                 let granted = granted.filter(|(_, claim)| **claim == Claim::Commit);
                 let granted: Vec<&OrderMessage> = granted.map(|(order, _)| order).collect();
                 match self.move_out(&granted).await {
                     true => rest,
-                    false => LocalTransactionState::Unknown,
+                    false => Decision::Unknown,
                 }
             }
         }
@@ -122,6 +122,15 @@ impl<L: LocalTransaction> Listener<L> {
             tracing::debug!(%error, "granted orders stay in a message that others share");
         }
         is_stored.get().is_some()
+    }
+}
+
+/// As the library calls it.
+fn state(decided: Decision) -> LocalTransactionState {
+    match decided {
+        Decision::Commit => LocalTransactionState::CommitMessage,
+        Decision::RollBack => LocalTransactionState::RollbackMessage,
+        Decision::Unknown => LocalTransactionState::Unknown,
     }
 }
 

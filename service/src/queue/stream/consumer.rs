@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::skus;
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
+use crate::queue::QueuePath;
 use crate::queue::applier::{Applier, Unreadable};
 use crate::sale::catalogue::Catalogue;
 use crate::sale::order::OrderMessage;
@@ -70,7 +71,7 @@ where
         if found == 0 {
             return 0;
         }
-        if parts().finishes_first() {
+        if parts().finishes_first(QueuePath::Stream) {
             self.finish(&taken).await;
         }
         reach(Point::BeforeApply);

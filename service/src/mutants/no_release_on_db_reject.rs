@@ -1,0 +1,19 @@
+use super::Mutant;
+use crate::parts::Parts;
+
+pub const MUTANT: Mutant = Mutant {
+    name: "no-release-on-db-reject",
+    breaks: "What Redis has granted stays granted there when MySQL rejects the order.",
+    kind: "K07",
+    control: "DB-4",
+    part: "applying step",
+    parts: &NoReleaseOnDbReject,
+};
+
+struct NoReleaseOnDbReject;
+
+impl Parts for NoReleaseOnDbReject {
+    fn releases_rejected(&self) -> bool {
+        false
+    }
+}
