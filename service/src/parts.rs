@@ -117,11 +117,6 @@ pub trait Parts: Sync {
         None
     }
 
-    /// What MySQL rejects is given back in Redis.
-    fn releases_rejected(&self) -> bool {
-        true
-    }
-
     /// A statement that changes an order or the stock.
     fn statement(&self, text: &'static str) -> Cow<'static, str> {
         Cow::Borrowed(text)

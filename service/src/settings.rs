@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use crate::queue::QueuePath;
+use crate::queue::bundle::BUNDLE_MAX;
 use crate::store::{BATCH_MAX, SHARDS_MAX, Shards, StockStrategy, StockTables};
 
 /// Sells limited stock without overselling: Redis reserves, RocketMQ carries, MySQL decides.
@@ -93,6 +94,14 @@ pub struct Settings {
     /// Orders in RocketMQ's transactions at once; the other ways have only the waiting room.
     #[arg(long, env = "FLASHSALE_ORDERS_IN_FLIGHT", default_value = "64")]
     pub orders_in_flight: NonZeroUsize,
+    /// Orders that share a RocketMQ transaction at most; 1 for whoever else reads the topic and expects no more.
+    #[arg(
+        long,
+        env = "FLASHSALE_ORDERS_PER_MESSAGE_MAX",
+        default_value_t = BUNDLE_MAX as u64,
+        value_parser = clap::value_parser!(u64).range(1..=BUNDLE_MAX as u64)
+    )]
+    pub orders_per_message_max: u64,
     /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.
     #[arg(long, env = "FLASHSALE_REPLICA_ACK_MS", default_value_t = 50)]
     pub replica_ack_ms: u64,

@@ -1,5 +1,6 @@
 use super::Mutant;
 use crate::parts::Parts;
+use crate::store::reason;
 
 pub const MUTANT: Mutant = Mutant {
     name: "no-release-on-db-reject",
@@ -13,7 +14,7 @@ pub const MUTANT: Mutant = Mutant {
 struct NoReleaseOnDbReject;
 
 impl Parts for NoReleaseOnDbReject {
-    fn releases_rejected(&self) -> bool {
-        false
+    fn releases(&self, rejected_for: &str) -> bool {
+        ![reason::STOCK_EXHAUSTED, reason::LIMIT_EXCEEDED].contains(&rejected_for)
     }
 }

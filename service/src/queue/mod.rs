@@ -30,6 +30,8 @@ pub struct QueueSettings {
     pub topic: String,
     /// Consumer group; the producer's group is derived from it.
     pub group: String,
+    /// Orders that share a message at most, [`bundle::BUNDLE_MAX`] or fewer.
+    pub orders_per_message_max: usize,
     /// Orders of one transaction of MySQL at most.
     pub batch_max: usize,
     /// Messages that come so long after their purchase are not applied.

@@ -69,7 +69,7 @@ impl AppliedNews {
                 applied.order_id
             );
             self.alerts.raise(Trouble::PromiseBroken, &sku, text);
-            if parts().releases_rejected() {
+            if parts().releases(reason) {
                 sku.suspect();
                 self.releases.stock.pause(&sku);
             }

@@ -179,7 +179,9 @@ impl Batch<'_> {
             } else {
                 AppliedOutcome::Created
             };
-            if outcome != AppliedOutcome::Created && parts().releases_rejected() {
+            if let AppliedOutcome::Rejected(reason) = outcome
+                && parts().releases(reason)
+            {
                 release::demand(connection, &message.order_id, &message.sale, &message.sku).await?;
             }
             outcomes.insert(message.order_id.clone(), outcome);

@@ -84,6 +84,7 @@ impl Stage {
             namesrv: servers.namesrv.clone(),
             topic: "orders".to_owned(),
             group: "flashsale".to_owned(),
+            orders_per_message_max: 100,
             batch_max: 100,
             age_max: Duration::MAX,
         };

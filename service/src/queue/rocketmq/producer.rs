@@ -11,7 +11,6 @@ use tokio::task::JoinHandle;
 
 use super::QueueError;
 use super::sender::{Recipe, Sender};
-use crate::queue::bundle::BUNDLE_MAX;
 use crate::queue::{LocalTransaction, QueueSettings, Submitted};
 use crate::sale::order::{OrderMessage, Reserved};
 
@@ -60,7 +59,11 @@ impl Producer {
         };
         let sender = Sender::start(recipe).await?;
         let (inbox, waiting) = mpsc::unbounded_channel();
-        let bundling = tokio::spawn(bundle(Arc::clone(&sender), waiting));
+        let bundling = tokio::spawn(bundle(
+            Arc::clone(&sender),
+            waiting,
+            settings.orders_per_message_max,
+        ));
         let shared = Shared {
             sender,
             inbox,
@@ -106,12 +109,16 @@ impl Producer {
 }
 
 /// Takes what waits whenever a transaction may begin, until everybody who could send has gone.
-async fn bundle(sender: Arc<Sender>, mut waiting: mpsc::UnboundedReceiver<Waiting>) {
+async fn bundle(
+    sender: Arc<Sender>,
+    mut waiting: mpsc::UnboundedReceiver<Waiting>,
+    orders_max: usize,
+) {
     let places = Arc::new(Semaphore::new(MESSAGES_IN_FLIGHT));
     // The semaphore is never closed.
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let mut taken = Vec::new();
-        if waiting.recv_many(&mut taken, BUNDLE_MAX).await == 0 {
+        if waiting.recv_many(&mut taken, orders_max).await == 0 {
             return;
         }
         let sender = Arc::clone(&sender);
