@@ -130,77 +130,84 @@ impl Metrics {
     }
 }
 
-fn describe() {
-    describe_counter!(
+/// Every counter, and what it counts.
+const COUNTERS: [(&str, &str); 21] = [
+    (
         "flashsale_answers_total",
-        "Answers to buy requests, by reason"
-    );
-    describe_counter!("flashsale_grants_total", "Reservations granted by Redis");
-    describe_counter!(
+        "Answers to buy requests, by reason",
+    ),
+    ("flashsale_grants_total", "Reservations granted by Redis"),
+    (
         "flashsale_unreplicated_grants_total",
-        "Grants that no replica had acknowledged"
-    );
-    describe_counter!("flashsale_batch_reservations_count", "Reserve script calls");
-    describe_counter!(
+        "Grants that no replica had acknowledged",
+    ),
+    ("flashsale_batch_reservations_count", "Reserve script calls"),
+    (
         "flashsale_batch_reservations_sum",
-        "Reservations in those calls"
-    );
-    describe_counter!(
+        "Reservations in those calls",
+    ),
+    (
         "flashsale_negative_stock_total",
-        "Script answers with negative stock (alert)"
-    );
-    describe_counter!(
+        "Script answers with negative stock (alert)",
+    ),
+    (
         "flashsale_broken_promises_total",
-        "Granted orders that MySQL refused"
-    );
-    describe_counter!("flashsale_orders_applied_total", "Orders created in MySQL");
-    describe_counter!(
+        "Granted orders that MySQL refused",
+    ),
+    ("flashsale_orders_applied_total", "Orders created in MySQL"),
+    (
         "flashsale_messages_redelivered_total",
-        "Messages that had been applied before"
-    );
-    describe_counter!(
+        "Messages that had been applied before",
+    ),
+    (
         "flashsale_ids_taken_total",
-        "Messages whose order was there before"
-    );
-    describe_counter!("flashsale_check_backs_total", "Check-backs, by decision");
-    describe_counter!(
+        "Messages whose order was there before",
+    ),
+    ("flashsale_check_backs_total", "Check-backs, by decision"),
+    (
         "flashsale_announcements_total",
-        "Announcements of the outbox, by what became of them"
-    );
-    describe_counter!(
+        "Announcements of the outbox, by what became of them",
+    ),
+    (
         "flashsale_adopted_total",
-        "Orders written because only the ledger knew them"
-    );
-    describe_counter!(
+        "Orders written because only the ledger knew them",
+    ),
+    (
         "flashsale_reconcile_reads_total",
-        "Looks at which orders exist that may be some seconds old, by the server that was asked"
-    );
-    describe_counter!(
+        "Looks at which orders exist that may be some seconds old, by the server that was asked",
+    ),
+    (
         "flashsale_never_applied_total",
-        "Granted orders given up because their message never came"
-    );
-    describe_counter!(
+        "Granted orders given up because their message never came",
+    ),
+    (
         "flashsale_settled_total",
-        "Unknown reservations, by what the ledger said"
-    );
-    describe_counter!(
+        "Unknown reservations, by what the ledger said",
+    ),
+    (
         "flashsale_gate_closures_total",
-        "Gates closed because Redis could not be trusted"
-    );
-    describe_counter!(
+        "Gates closed because Redis could not be trusted",
+    ),
+    (
         "flashsale_rebuilds_total",
-        "SKUs rebuilt in Redis from MySQL"
-    );
-    describe_counter!(
+        "SKUs rebuilt in Redis from MySQL",
+    ),
+    (
         "flashsale_rebuild_mismatches_total",
-        "Rebuilds whose comparison failed"
-    );
-    describe_counter!(
+        "Rebuilds whose comparison failed",
+    ),
+    (
         "flashsale_releases_total",
-        "Reservations given back in Redis"
-    );
-    describe_counter!(
+        "Reservations given back in Redis",
+    ),
+    (
         "flashsale_lanes_opened_total",
-        "Connections opened to Redis primaries"
-    );
+        "Connections opened to Redis primaries",
+    ),
+];
+
+fn describe() {
+    for (name, counts) in COUNTERS {
+        describe_counter!(name, counts);
+    }
 }
