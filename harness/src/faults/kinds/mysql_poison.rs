@@ -1,7 +1,8 @@
 //! Orders that the store refuses for something about themselves: poison messages to whoever applies them.
 //!
 //! A trigger refuses them. It draws a number before that, and a number is not given back when the refused statement is
-//! undone: so many were drawn, so many inserts were refused. Replicas hear nothing of all this.
+//! undone: so many were drawn, so many inserts were refused. Replicas get table and trigger too: whatever is inserted
+//! meanwhile names the table in the binary log. What they replay fires no trigger.
 
 use crate::drill::range::Count;
 use crate::faults::error::FaultError;
@@ -21,8 +22,6 @@ kind! {
 
 /// No trigger is made or dropped while a transaction has the table; one that never ends must not hold up all others.
 const PATIENCE: &str = "SET SESSION lock_wait_timeout = 5";
-/// What replicas replay was not refused on the primary.
-const APART: &str = "SET SESSION sql_log_bin = 0";
 const NUMBERS: &str =
     "CREATE TABLE flashdrill_refusals (number BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE = InnoDB";
 const TRIGGERS: &str = "SELECT COUNT(*) FROM information_schema.TRIGGERS
@@ -53,7 +52,7 @@ impl Kind for MysqlPoison {
              SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poison, by flashdrill';
              END IF"
         );
-        let mut session = alone(site).await?;
+        let mut session = patient(site).await?;
         for sql in CURE.into_iter().chain([NUMBERS, &refuse]) {
             session.execute("making the trigger", sql).await?;
         }
@@ -61,7 +60,7 @@ impl Kind for MysqlPoison {
     }
 
     async fn receipt(&self, (): &mut (), site: Site<'_>) -> Result<String, FaultError> {
-        let mut session = alone(site).await?;
+        let mut session = patient(site).await?;
         let step = "counting what was refused";
         // Draws a number itself; every other row of the table was undone.
         let draw = "INSERT INTO flashdrill_refusals VALUES (NULL)";
@@ -74,7 +73,7 @@ impl Kind for MysqlPoison {
     }
 
     async fn heal(&self, (): &mut (), site: Site<'_>) -> Result<(), FaultError> {
-        let mut session = alone(site).await?;
+        let mut session = patient(site).await?;
         for sql in CURE {
             session.execute("dropping the trigger", sql).await?;
         }
@@ -98,11 +97,8 @@ fn poison(site: Site<'_>) -> Result<&Poison, FaultError> {
     })
 }
 
-/// On the primary, and on no replica.
-async fn alone(site: Site<'_>) -> Result<Session, FaultError> {
+async fn patient(site: Site<'_>) -> Result<Session, FaultError> {
     let mut session = Session::open(&site.stack.mysql.url()).await?;
-    for setting in [PATIENCE, APART] {
-        session.execute("setting the session up", setting).await?;
-    }
+    session.execute("limiting its patience", PATIENCE).await?;
     Ok(session)
 }
