@@ -78,7 +78,7 @@ impl Writer {
         let (outcome, receiver) = oneshot::channel();
         self.waiting.add(&order.order_id, outcome);
         if let Err(refused) = self.lanes[lane_of(&order.sku)].send(order) {
-            self.waiting.forget(&refused.0.order_id); // The writer has ended.
+            self.waiting.forget(&[refused.0]); // The writer has ended.
         }
         receiver
     }
@@ -124,10 +124,7 @@ async fn write<F>(
         if !applier.apply_batch(&orders).await {
             return;
         }
-        // What is parked has no outcome yet.
-        for order in &orders {
-            waiting.forget(&order.order_id);
-        }
+        waiting.forget(&orders); // What is parked has no outcome yet.
     }
 }
 
@@ -140,10 +137,12 @@ impl Waiting {
             .push(outcome);
     }
 
-    /// Whoever waits hears that there will be no outcome.
-    fn forget(&self, order_id: &str) {
+    /// Whoever still waits for one of these hears that there will be no outcome.
+    fn forget(&self, orders: &[OrderMessage]) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.remove(order_id);
+        for order in orders {
+            waiting.remove(&order.order_id);
+        }
     }
 
     /// Orders whose outcome somebody waits for.
