@@ -10,7 +10,7 @@ use rocketmq_model::common::message::message_ext::MessageExt;
 use tokio::runtime::Handle;
 
 use super::fate::{Claim, Fate, fate};
-use super::sender::Client;
+use super::transactor::Transactor;
 use crate::failpoints::{Point, reach};
 use crate::parts::parts;
 use crate::queue::{Decision, LocalTransaction, bundle};
@@ -33,7 +33,7 @@ pub(super) struct Listener<L> {
     pub local: Arc<L>,
     pub handle: Handle,
     /// The client that it listens for, once there is one.
-    pub client: Arc<OnceLock<Weak<Client>>>,
+    pub client: Arc<OnceLock<Weak<Transactor>>>,
 }
 
 impl<L: LocalTransaction> TransactionListener for Listener<L> {

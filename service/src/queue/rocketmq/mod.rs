@@ -19,6 +19,7 @@ mod producer;
 mod publisher;
 mod remoting;
 mod sender;
+mod transactor;
 mod watch;
 
 pub use consumer::Consumer;

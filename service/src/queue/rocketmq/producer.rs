@@ -10,7 +10,8 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::QueueError;
-use super::sender::{Recipe, Sender};
+use super::sender::Sender;
+use super::transactor::Recipe;
 use crate::queue::{LocalTransaction, QueueSettings, Submitted};
 use crate::sale::order::{OrderMessage, Reserved};
 
