@@ -148,7 +148,7 @@ fn queue_settings(settings: &Settings) -> QueueSettings {
         namesrv: settings.rocketmq_namesrv.clone(),
         topic: settings.topic.clone(),
         group: settings.group.clone(),
-        orders_per_message_max: settings.orders_per_message_max as usize,
+        orders_per_message_max: settings.orders_per_message_max(),
         batch_max: settings.batch_max(),
         age_max: settings.message_age_max(),
     }

@@ -94,14 +94,10 @@ pub struct Settings {
     /// Orders in RocketMQ's transactions at once; the other ways have only the waiting room.
     #[arg(long, env = "FLASHSALE_ORDERS_IN_FLIGHT", default_value = "64")]
     pub orders_in_flight: NonZeroUsize,
-    /// Orders that share a RocketMQ transaction at most; 1 for whoever else reads the topic and expects no more.
-    #[arg(
-        long,
-        env = "FLASHSALE_ORDERS_PER_MESSAGE_MAX",
-        default_value_t = BUNDLE_MAX as u64,
-        value_parser = clap::value_parser!(u64).range(1..=BUNDLE_MAX as u64)
-    )]
-    pub orders_per_message_max: u64,
+    /// Orders that share a RocketMQ transaction at most, 1 to 100; 1 for whoever else reads the topic and expects no more.
+    #[arg(long, env = "FLASHSALE_ORDERS_PER_MESSAGE_MAX", default_value_t = BUNDLE_MAX as u8,
+        value_parser = clap::value_parser!(u8).range(1..=BUNDLE_MAX as i64))]
+    pub orders_per_message_max: u8,
     /// Longest wait for a replica's acknowledgement behind each micro-batch, ms; 0 does not ask.
     #[arg(long, env = "FLASHSALE_REPLICA_ACK_MS", default_value_t = 50)]
     pub replica_ack_ms: u64,
@@ -141,6 +137,11 @@ impl Settings {
     #[must_use]
     pub fn batch_max(&self) -> usize {
         usize::from(self.batch_max)
+    }
+
+    #[must_use]
+    pub fn orders_per_message_max(&self) -> usize {
+        usize::from(self.orders_per_message_max)
     }
 
     #[must_use]
