@@ -1,6 +1,6 @@
-use sqlx::{Executor, MySqlConnection, Result as SqlResult};
+use sqlx::{MySqlConnection, Result as SqlResult};
 
-use super::Mutant;
+use super::{Mutant, commit_halfway};
 use crate::parts::{Instead, Parts};
 use crate::sale::order::OrderMessage;
 use crate::store::{Delivery, Entry, Step};
@@ -27,12 +27,10 @@ impl Parts for DedupeOutsideTransaction {
         step: Step,
         connection: &'a mut MySqlConnection,
     ) -> Instead<'a, SqlResult<()>> {
-        if step != Step::Enter(Entry::Delivered) {
-            return None;
+        match step {
+            Step::Enter(Entry::Delivered) => commit_halfway(connection),
+            _ => None,
         }
-        Some(Box::pin(async move {
-            connection.execute("COMMIT AND CHAIN").await.map(drop)
-        }))
     }
 
     fn takers<'a, 'm>(&self, delivery: Delivery<'a, 'm>) -> &'a [&'m OrderMessage] {

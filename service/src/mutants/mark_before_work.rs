@@ -1,6 +1,6 @@
-use sqlx::{Executor, MySqlConnection, Result as SqlResult};
+use sqlx::{MySqlConnection, Result as SqlResult};
 
-use super::Mutant;
+use super::{Mutant, commit_halfway};
 use crate::parts::{Instead, Parts};
 use crate::store::Step;
 
@@ -21,11 +21,9 @@ impl Parts for MarkBeforeWork {
         step: Step,
         connection: &'a mut MySqlConnection,
     ) -> Instead<'a, SqlResult<()>> {
-        if step != Step::Mark {
-            return None;
+        match step {
+            Step::Mark => commit_halfway(connection),
+            _ => None,
         }
-        Some(Box::pin(async move {
-            connection.execute("COMMIT AND CHAIN").await.map(drop)
-        }))
     }
 }

@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use sqlx::{Executor, MySqlConnection, Result as SqlResult};
 
-use crate::parts::{Parts, Real};
+use crate::parts::{Instead, Parts, Real};
 
 /// One deliberate defect.
 #[derive(Clone, Copy)]
@@ -106,6 +107,13 @@ fn reworded(text: &'static str, which: &'static str, place: &str, with: &str) ->
     let places = text.matches(place).count();
     assert_eq!(places, 1, "the mutant's place `{place}` must be there once");
     text.replacen(place, with, 1).into()
+}
+
+/// Ends the transaction of a batch in the middle of it, and goes on in another.
+fn commit_halfway(connection: &mut MySqlConnection) -> Instead<'_, SqlResult<()>> {
+    Some(Box::pin(async move {
+        connection.execute("COMMIT AND CHAIN").await.map(drop)
+    }))
 }
 
 impl ValueEnum for Mutant {

@@ -63,7 +63,7 @@ async fn reserve(
         .collect();
     let taken = batch.reservations.iter().zip(&outcomes);
     let taken: Vec<&Reservation> = taken
-        .filter(|(_, outcome)| matches!(outcome, Reserved::Granted { .. }))
+        .filter(|(_, outcome)| outcome.is_granted())
         .map(|(one, _)| one)
         .collect();
     decrement(connection, batch, &taken).await?;

@@ -157,7 +157,7 @@ impl Runner {
     fn note(&self, sku: &Sku, remaining: i64, outcomes: &[Reserved], is_replicated: bool) {
         let granted = outcomes
             .iter()
-            .filter(|outcome| matches!(outcome, Reserved::Granted { .. }))
+            .filter(|outcome| outcome.is_granted())
             .count();
         self.parts.metrics.granted(granted, is_replicated);
         if remaining < 0 {
