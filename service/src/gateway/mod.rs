@@ -1,5 +1,6 @@
 //! HTTP: the server, the routes, the buyers' handlers, the shape of errors.
 
+mod corked;
 mod door;
 pub mod orders;
 pub mod problem;

@@ -1,7 +1,9 @@
-//! The HTTP server: hyper's HTTP/1.1 with pipelined answers flushed together, which `axum::serve`
+//! The HTTP server: hyper's HTTP/1.1 with pipelined answers written together, which `axum::serve`
 //! does not offer.
 
 use std::future::Future;
+use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::App;
+use super::corked::Corked;
 use super::door::Door;
 
 /// Open connections get this long to finish their answers at the end.
@@ -52,19 +55,19 @@ async fn converse(stream: TcpStream, door: Arc<Door>, mut end: watch::Receiver<b
     if stream.set_nodelay(true).is_err() {
         return;
     }
+    let corked = Corked::new(stream);
     let service = service_fn(|request| door.answer(request));
-    let connection = http1::Builder::new()
-        .pipeline_flush(true)
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    tokio::select! {
-        ended = connection.as_mut() => {
-            if let Err(error) = ended {
-                tracing::debug!(%error, "connection ended");
-            }
-            return;
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(corked.clone()), service);
+    let answering = async {
+        let mut connection = pin!(connection);
+        tokio::select! {
+            ended = connection.as_mut() => return ended,
+            _ = end.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
         }
-        _ = end.wait_for(|ending| *ending) => connection.as_mut().graceful_shutdown(),
+        connection.await
+    };
+    let answering = async { answering.await.map_err(io::Error::other) };
+    if let Err(error) = corked.drive(answering).await {
+        tracing::debug!(%error, "connection ended");
     }
-    drop(connection.await);
 }
