@@ -127,6 +127,11 @@ pub trait Parts: Sync {
         shards.table(sale, sku)
     }
 
+    /// A top-up closes its SKU's gate, so that the keeper brings the units to Redis.
+    fn brings_top_ups(&self) -> bool {
+        true
+    }
+
     /// Rows that a decrement has changed.
     fn decremented(&self, rows: SqlResult<u64>) -> SqlResult<u64> {
         rows

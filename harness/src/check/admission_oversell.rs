@@ -10,6 +10,7 @@ use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
+use super::supply::SkuSupply;
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
 use crate::figures::count;
@@ -24,6 +25,15 @@ struct Granted<'p> {
     /// Accepted, no order yet: may still turn out as "nothing was promised".
     pending: Vec<&'p Purchase>,
     broken: u64,
+}
+
+impl<'p> Granted<'p> {
+    /// The certain ones, as their buyers were told.
+    fn in_order(&self) -> Vec<&'p Purchase> {
+        let mut told = self.certain.clone();
+        told.sort_by_key(|one| (told_ns(one), one.key));
+        told
+    }
 }
 
 impl Checker for AdmissionOversell {
@@ -42,11 +52,11 @@ impl Checker for AdmissionOversell {
             return finding;
         }
         let (mut units, mut broken) = (0, 0);
-        for (index, sku) in (0..).zip(&case.evidence.plan.sale.skus) {
+        for (index, sku, supply) in case.skus() {
             let granted = granted(case, index);
             units += units_of(&granted.certain) + units_of(&granted.pending);
             broken += granted.broken;
-            judge_sku(case, sku, &granted, &mut finding);
+            judge_sku(case, sku, supply, &granted, &mut finding);
         }
         finding.fact(format!(
             "{} units promised and not given back",
@@ -60,13 +70,13 @@ impl Checker for AdmissionOversell {
     }
 }
 
-fn granted<'p>(case: &'p Case<'_>, sku: u32) -> Granted<'p> {
+fn granted<'p>(case: &'p Case<'_>, sku: usize) -> Granted<'p> {
     let mut granted = Granted::default();
     let of_sku = case
         .purchases
         .sorted()
         .into_iter()
-        .filter(|one| one.sku == sku);
+        .filter(|one| one.sku as usize == sku);
     for purchase in of_sku.filter(|one| one.may_be_applied()) {
         match case.ledger.purchase_standing(purchase.key) {
             Some(Standing::Live) => granted.certain.push(purchase),
@@ -83,24 +93,63 @@ fn granted<'p>(case: &'p Case<'_>, sku: u32) -> Granted<'p> {
     granted
 }
 
-fn judge_sku(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>, finding: &mut Finding) {
-    let stock = u64::from(sku.stock);
+fn judge_sku(
+    case: &Case<'_>,
+    sku: &Sku,
+    supply: &SkuSupply,
+    granted: &Granted<'_>,
+    finding: &mut Finding,
+) {
     let (certain, pending) = (units_of(&granted.certain), units_of(&granted.pending));
-    if certain > stock {
+    if let Some(over) = first_beyond(granted, supply) {
         if case.was_set_up(&sku.id, sku.stock) {
-            finding.violation_of(certain - stock, "SKU promised beyond its stock", || {
-                beyond(case, sku, granted)
+            finding.violation_of(over.most_beyond, "SKU promised beyond its stock", || {
+                beyond(case, sku, supply, granted, &over)
             });
         } else {
             finding.doubt_about(&sku.id, NOT_SET_UP);
         }
-    } else if certain + pending > stock {
+    } else if certain + pending > supply.units {
         let figures = format!(
-            "{}: {certain} certain, {pending} undecided of {stock}",
-            sku.id
+            "{}: {certain} certain, {pending} undecided of {}",
+            sku.id, supply.units
         );
         finding.doubt_about(&figures, "promises still undecided may exceed the stock");
     }
+}
+
+/// The promise with which more units were promised than there can have been by then.
+struct Over {
+    key: u64,
+    promised: u64,
+    of: u64,
+    /// By so many at the worst moment.
+    most_beyond: u64,
+}
+
+/// Whoever holds units at rest has held them since the answer, so that those promised early must fit what was there early:
+/// units that came later do not make up for them. When a buyer without an answer got units is not known.
+fn first_beyond(granted: &Granted<'_>, supply: &SkuSupply) -> Option<Over> {
+    let mut over: Option<Over> = None;
+    let mut promised = 0;
+    for one in granted.in_order() {
+        promised += u64::from(one.quantity);
+        let of = supply.most_by(told_ns(one));
+        if promised > of {
+            let first = over.get_or_insert(Over {
+                key: one.key,
+                promised,
+                of,
+                most_beyond: 0,
+            });
+            first.most_beyond = first.most_beyond.max(promised - of);
+        }
+    }
+    over
+}
+
+fn told_ns(purchase: &Purchase) -> u64 {
+    purchase.accepted_ns.unwrap_or(u64::MAX)
 }
 
 fn units_of(purchases: &[&Purchase]) -> u64 {
@@ -108,17 +157,16 @@ fn units_of(purchases: &[&Purchase]) -> u64 {
 }
 
 /// The promise that went beyond the stock, in the order in which buyers were told.
-fn beyond(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>) -> Witness {
-    let mut told: Vec<&Purchase> = granted.certain.clone();
-    told.sort_by_key(|one| (one.accepted_ns.unwrap_or(u64::MAX), one.key));
-    let mut units = 0;
-    let over = told.iter().find(|one| {
-        units += u64::from(one.quantity);
-        units > u64::from(sku.stock)
-    });
+fn beyond(
+    case: &Case<'_>,
+    sku: &Sku,
+    supply: &SkuSupply,
+    granted: &Granted<'_>,
+    over: &Over,
+) -> Witness {
+    let told = granted.in_order();
     let promised = format!(
-        "{} units were on sale, {} promised and not given back",
-        sku.stock,
+        "{supply}, {} promised and not given back",
         units_of(&granted.certain)
     );
     let mut events = vec![promised];
@@ -127,10 +175,9 @@ fn beyond(case: &Case<'_>, sku: &Sku, granted: &Granted<'_>) -> Witness {
         "to {} buyers; the first promise beyond the stock:",
         holders.len()
     ));
-    if let Some(one) = over {
-        let end = format!("with it {units} units were promised of {}", sku.stock);
-        events.extend(case.chain(one.key, end));
-    }
+    let Over { promised, of, .. } = over;
+    let end = format!("with it {promised} units were promised of {of}");
+    events.extend(case.chain(over.key, end));
     let is_broken =
         |one: &&&Purchase| case.ledger.purchase_standing(one.key) == Some(Standing::BrokenPromise);
     if let Some(one) = told.iter().find(is_broken) {
@@ -212,6 +259,67 @@ mod tests {
                     Pass,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn promises_must_fit_what_was_there_when_they_were_made() {
+        let sold_out = || Tiny::sale(2).bought(1).bought(2);
+        let in_doubt = |tiny: Tiny| tiny.unknown(9).order(9, Created);
+        assert_verdicts(
+            CheckId::S2,
+            vec![
+                (
+                    "what came was sold",
+                    sold_out().top_up(2).bought(3).bought(4),
+                    Pass,
+                ),
+                (
+                    "one more than came",
+                    sold_out().top_up(1).bought(3).bought(4),
+                    Fail,
+                ),
+                (
+                    "one too many before they came, though all fit in the end",
+                    sold_out().bought(3).top_up(2).bought(4),
+                    Fail,
+                ),
+                (
+                    "one while they came",
+                    sold_out().top_up(1).bought(3).but(|one| {
+                        one.sent_ns = 11_000_000;
+                        one.completed_ns = 12_000_000;
+                    }),
+                    Pass,
+                ),
+                (
+                    "given back before they came, and sold again",
+                    Tiny::sale(1)
+                        .accepted(1)
+                        .cancel(1)
+                        .order(1, Cancelled)
+                        .bought(2)
+                        .top_up(1)
+                        .bought(3),
+                    Pass,
+                ),
+                (
+                    "one asked before, and when it was granted nobody knows",
+                    in_doubt(sold_out()).top_up(1),
+                    Pass,
+                ),
+                (
+                    "the same, and one more",
+                    in_doubt(sold_out()).top_up(1).bought(3),
+                    Fail,
+                ),
+            ],
+        );
+        let early = sold_out().bought(3).top_up(2).bought(4).check(CheckId::S2);
+        let events = early.witnesses[0].witness.events.join("\n");
+        assert!(
+            events.contains("with it 3 units were promised of 2"),
+            "{events}"
         );
     }
 

@@ -3,7 +3,9 @@
 use super::finding::Finding;
 use super::ledger::{Ledger, Standing};
 use super::purchases::{Purchase, Purchases};
+use super::supply::{SkuSupply, Supply};
 use super::{CheckId, Evidence};
+use crate::drill::plan::Sku;
 use crate::figures::count;
 use crate::history::final_state::{OrderRow, StockRow, StoreState};
 
@@ -14,6 +16,7 @@ pub const NOT_SET_UP: &str = "the store did not start with the planned stock";
 pub struct Case<'e> {
     pub evidence: &'e Evidence,
     pub ledger: Ledger<'e>,
+    pub supply: Supply,
     pub purchases: Purchases,
 }
 
@@ -26,14 +29,20 @@ pub trait Checker: Sync {
 }
 
 impl<'e> Case<'e> {
-    pub fn new(evidence: &'e Evidence) -> Self {
-        let ledger = Ledger::new(evidence);
-        let purchases = Purchases::new(evidence, &ledger);
+    pub fn new(evidence: &'e Evidence, purchases: Purchases) -> Self {
         Self {
             evidence,
-            ledger,
+            ledger: Ledger::new(evidence),
+            supply: Supply::new(evidence),
             purchases,
         }
+    }
+
+    /// The SKUs of the plan and what there was of each, by index.
+    pub fn skus(&self) -> impl Iterator<Item = (usize, &'e Sku, &SkuSupply)> {
+        let skus = self.evidence.plan.sale.skus.iter();
+        let skus = skus.zip(self.supply.skus()).enumerate();
+        skus.map(|(index, (sku, supply))| (index, sku, supply))
     }
 
     pub fn end(&self) -> &'e StoreState {
@@ -154,7 +163,7 @@ mod tests {
     fn a_reading_was_taken_if_it_says_anything_at_all() {
         let unread = |state: StoreState| {
             let tiny = Tiny::sale(1).with(|e| e.stores.end = state);
-            Case::new(&tiny.evidence).unread()
+            tiny.case().unread()
         };
         let never = unread(StoreState::default());
         assert_eq!(never.as_deref(), Some("the final reading was never taken"));

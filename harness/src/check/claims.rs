@@ -1,37 +1,36 @@
 //! "Sold out", as buyers were told, against what can have been taken by then.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Evidence;
 use super::answers::Answers;
+use super::supply::{SkuSupply, Supply};
 use crate::history::operation::{Operation, Outcome};
 
-/// Of every SKU. Memory is bounded by the stock.
+/// Of every SKU. Memory is bounded by the units there were.
 pub struct Claims {
     skus: Vec<SkuClaims>,
 }
 
-/// The first buyer who was told that nothing is left, and the earliest requests that may have taken units:
-/// later claims are easier to justify, since what may have been taken only grows.
+/// The first buyer who was told that nothing is left, of those who found the same units put on sale, and the earliest
+/// requests that may have taken units: later claims are easier to justify, since what may have been taken only grows.
 #[derive(Debug, Default)]
 pub struct SkuClaims {
-    stock: u64,
-    /// By the time of the answer.
-    pub first: Option<Operation>,
+    supply: SkuSupply,
+    /// By the time of the answer; by how many top-ups they surely found.
+    first: BTreeMap<usize, Operation>,
     /// (sent, key, units) of purchases that may have been applied, or held a unit for a moment.
     taken: BTreeSet<(u64, u64, u32)>,
     sent_of: HashMap<u64, u64>,
 }
 
 impl Claims {
-    pub fn new(evidence: &Evidence) -> Self {
-        let of = |stock: u32| SkuClaims {
-            stock: stock.into(),
+    pub fn new(supply: &Supply) -> Self {
+        let of = |supply: &SkuSupply| SkuClaims {
+            supply: supply.clone(),
             ..SkuClaims::default()
         };
-        let skus = evidence.plan.sale.skus.iter();
         Self {
-            skus: skus.map(|sku| of(sku.stock)).collect(),
+            skus: supply.skus().iter().map(of).collect(),
         }
     }
 
@@ -54,10 +53,16 @@ impl Claims {
 
 impl SkuClaims {
     fn claim(&mut self, operation: &Operation) {
-        let first = self.first.as_ref();
+        let top_ups = self.supply.top_ups(operation.sent_ns);
+        let first = self.first.get(&top_ups);
         if first.is_none_or(|first| operation.completed_ns < first.completed_ns) {
-            self.first = Some(operation.clone());
+            self.first.insert(top_ups, operation.clone());
         }
+    }
+
+    /// Those that are hardest to justify.
+    pub fn first(&self) -> impl Iterator<Item = &Operation> {
+        self.first.values()
     }
 
     fn take(&mut self, operation: &Operation) {
@@ -72,14 +77,14 @@ impl SkuClaims {
         self.taken.insert((sent_ns, key, units));
         self.sent_of.insert(key, sent_ns);
         // Each takes a unit at least, so the earliest of them are enough.
-        if self.taken.len() as u64 > self.stock
+        if self.taken.len() as u64 > self.supply.units
             && let Some((_, last, _)) = self.taken.pop_last()
         {
             self.sent_of.remove(&last);
         }
     }
 
-    /// Units that can have been taken when this was answered, as far as the stock goes.
+    /// Units that can have been taken when this was answered, as far as there were so many.
     pub fn taken_by(&self, claim: &Operation) -> u64 {
         let before = self
             .taken

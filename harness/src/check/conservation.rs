@@ -80,7 +80,7 @@ fn judge_time(case: &Case<'_>, agree: bool, finding: &mut Finding) {
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{Tiny, assert_verdicts, stock_row, unread};
     use super::super::{CheckResult, Evidence};
     use super::*;
 
@@ -120,6 +120,21 @@ mod tests {
                     }),
                     Pass,
                 ),
+            ],
+        );
+    }
+
+    #[test]
+    fn units_that_came_to_one_store_only_fail() {
+        let topped_up = || Tiny::sale(2).bought(1).top_up(2).bought(2);
+        let mysql_only = topped_up().with(|e| e.stores.end.cache[0].available = Some(0));
+        let cache_only = topped_up().with(|e| e.stores.end.stock[0] = stock_row("s0", 2, 0));
+        assert_verdicts(
+            CheckId::L3,
+            vec![
+                ("in both", topped_up(), Pass),
+                ("in the store only", mysql_only, Fail),
+                ("in the cache only", cache_only, Fail),
             ],
         );
     }

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::Evidence;
 use super::answers::Answers;
-use crate::history::operation::Operation;
+use super::supply::{SkuSupply, Supply};
+use crate::history::operation::{Operation, Outcome};
 
-/// Demand that the service had its chance to serve. Memory is bounded by the stock: counting stops once
-/// the demand reaches it.
+/// Demand that the service had its chance to serve. Memory is bounded by the units there were: counting stops once
+/// the demand reaches them.
 pub struct Demand {
     limit: u64,
     skus: Vec<SkuDemand>,
@@ -16,8 +17,8 @@ pub struct Demand {
 /// Of one SKU.
 #[derive(Debug, Default)]
 pub struct SkuDemand {
-    stock: u64,
-    /// Units wanted, each user's only up to the limit, at most `stock` and a purchase.
+    supply: SkuSupply,
+    /// Units wanted, each user's only up to the limit, at most all there were and a purchase.
     units: u64,
     /// When the last buy request that got a decision was sent.
     pub last_sent_ns: u64,
@@ -26,15 +27,14 @@ pub struct SkuDemand {
 }
 
 impl Demand {
-    pub fn new(evidence: &Evidence) -> Self {
-        let sale = &evidence.plan.sale;
-        let of = |stock: u32| SkuDemand {
-            stock: stock.into(),
+    pub fn new(evidence: &Evidence, supply: &Supply) -> Self {
+        let of = |supply: &SkuSupply| SkuDemand {
+            supply: supply.clone(),
             ..SkuDemand::default()
         };
         Self {
-            limit: sale.limit_per_user.into(),
-            skus: sale.skus.iter().map(|sku| of(sku.stock)).collect(),
+            limit: evidence.plan.sale.limit_per_user.into(),
+            skus: supply.skus().iter().map(of).collect(),
         }
     }
 
@@ -62,7 +62,12 @@ impl Demand {
 impl SkuDemand {
     fn add(&mut self, operation: &Operation, limit: u64) {
         self.last_sent_ns = self.last_sent_ns.max(operation.sent_ns);
-        if self.reaches_stock() || self.keys.contains(&operation.key) {
+        if self.reaches_supply() || self.keys.contains(&operation.key) {
+            return;
+        }
+        // Who was sent away before the last units came does not want those.
+        let units_came_later = self.supply.on_sale(operation.sent_ns) < self.supply.units;
+        if operation.outcome == Outcome::Refused && units_came_later {
             return;
         }
         let wanted = u64::from(operation.quantity);
@@ -74,11 +79,11 @@ impl SkuDemand {
         }
     }
 
-    pub fn reaches_stock(&self) -> bool {
-        self.units >= self.stock
+    pub fn reaches_supply(&self) -> bool {
+        self.units >= self.supply.units
     }
 
-    /// Units wanted; not more than needed to see that they reach the stock.
+    /// Units wanted; not more than needed to see that they are enough.
     pub fn units(&self) -> u64 {
         self.units
     }

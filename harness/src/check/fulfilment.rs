@@ -24,17 +24,17 @@ impl Checker for Fulfilment {
         let mut finding = Finding::default();
         case.doubt_unless_read(&mut finding);
         let paid = paid_units(case);
-        for sku in &case.evidence.plan.sale.skus {
+        for (_, sku, supply) in case.skus() {
             let units = paid.get(sku.id.as_str()).copied().unwrap_or(0);
             if !case.was_set_up(&sku.id, sku.stock) {
                 finding.doubt_about(&sku.id, NOT_SET_UP);
-            } else if units > u64::from(sku.stock) {
-                let beyond = units - u64::from(sku.stock);
+            } else if units > supply.units {
+                let beyond = units - supply.units;
                 let name = "SKU with more units paid than there were";
                 finding.violation_of(beyond, name, || Witness {
                     subject: sku.id.clone(),
                     events: vec![
-                        format!("{} units were on sale", sku.stock),
+                        supply.to_string(),
                         format!("buyers paid for {units}, in the store or by what they were told"),
                     ],
                 });
@@ -91,6 +91,7 @@ mod tests {
             CheckId::S3,
             vec![
                 ("all of it", both(), Pass),
+                ("with what came", paid(both().top_up(1), 3), Pass),
                 ("others unpaid", both().order(3, Created), Pass),
                 (
                     "refunded",

@@ -125,11 +125,7 @@ fn condense<E: Display>(
 }
 
 fn try_case(chosen: &[&dyn Checker], evidence: &Evidence, purchases: Purchases) -> Judgement {
-    let case = Case {
-        evidence,
-        ledger: Ledger::new(evidence),
-        purchases,
-    };
+    let case = Case::new(evidence, purchases);
     let results = chosen.iter().map(|one| ask(*one, &case)).collect();
     let tally = catch_unwind(AssertUnwindSafe(|| Tally::new(&case))).unwrap_or_default();
     let losses = catch_unwind(AssertUnwindSafe(|| losses(&case))).unwrap_or_default();

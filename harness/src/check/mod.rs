@@ -39,6 +39,7 @@ mod service_levels;
 mod spells;
 mod statement;
 mod steady;
+mod supply;
 mod tally;
 mod transitions;
 mod truthful;
@@ -60,6 +61,7 @@ use serde::{Deserialize, Serialize};
 use crate::drill::last_call::LastCall;
 use crate::drill::plan::Plan;
 use crate::drill::problems::Problems;
+use crate::drill::top_up::TopUpEvent;
 use crate::environment::CleanRoom;
 use crate::faults::FaultEvent;
 use crate::history::final_state::FinalState;
@@ -195,6 +197,8 @@ pub struct Evidence {
     /// None: none was needed.
     pub last_call: Option<LastCall>,
     pub faults: Vec<FaultEvent>,
+    /// One for each that is planned, in that order.
+    pub top_ups: Vec<TopUpEvent>,
     pub stores: FinalState,
     /// What decides which losses are allowed: `server setting` to value, as it was when the stack came up.
     pub guarantees: BTreeMap<String, String>,

@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::tiny_history::Tiny;
+use super::tiny_history::{Tiny, stock_row};
 use super::{CheckId, CheckResult, Verdict};
+use crate::drill::top_up::TopUpOutcome;
 use crate::history::final_state::OrderState::{self, Cancelled, Created, Paid};
 use crate::history::operation::Outcome::{Refused, Unknown};
 use crate::load::population::user_id;
@@ -25,7 +26,7 @@ const ALL: [CheckId; 13] = [
     CheckId::L6,
 ];
 
-/// What a buyer does; which buyer, and whether the answer comes through, are numbers that fit any number of buyers.
+/// What a buyer does, or that units come; which buyer, and whether the answer comes through, are numbers that fit any number of buyers.
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Come,
@@ -33,6 +34,7 @@ enum Act {
     Pay(usize),
     Cancel(usize),
     Ask(usize),
+    TopUp(u32),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +55,7 @@ struct Buyer {
 struct Sale {
     /// Some, but within a step.
     tiny: Option<Tiny>,
+    total: u32,
     available: u32,
     buyers: Vec<Buyer>,
 }
@@ -61,6 +64,7 @@ impl Sale {
     fn new(stock: u32) -> Self {
         Self {
             tiny: Some(Tiny::sale(stock)),
+            total: stock,
             available: stock,
             buyers: Vec::new(),
         }
@@ -70,29 +74,54 @@ impl Sale {
         self.tiny = self.tiny.take().map(step);
     }
 
-    fn act(&mut self, event: Event) {
-        let pick = |at: usize| (!self.buyers.is_empty()).then(|| at % self.buyers.len());
-        let (at, act) = match event.act {
+    fn act(&mut self, Event { act, luck }: Event) {
+        match act {
+            Act::TopUp(units) => self.top_up(units, luck),
             Act::Come => {
-                let key = self.buyers.len() as u64 + 1;
-                self.buyers.push(Buyer {
-                    key,
-                    state: None,
-                    knows: false,
-                });
-                (Some(self.buyers.len() - 1), event.act)
+                let at = self.welcome();
+                self.buy(at, luck);
             }
             Act::ClickAgain(at) | Act::Pay(at) | Act::Cancel(at) | Act::Ask(at) => {
-                (pick(at), event.act)
+                let Some(at) = at.checked_rem(self.buyers.len()) else {
+                    return;
+                };
+                match act {
+                    Act::Pay(_) => self.change(at, luck, Paid),
+                    Act::Cancel(_) => self.change(at, luck, Cancelled),
+                    Act::Ask(_) => self.ask(at),
+                    _ => self.buy(at, luck),
+                }
             }
-        };
-        let Some(at) = at else { return };
-        match act {
-            Act::Come | Act::ClickAgain(_) => self.buy(at, event.luck),
-            Act::Pay(_) => self.change(at, event.luck, Paid),
-            Act::Cancel(_) => self.change(at, event.luck, Cancelled),
-            Act::Ask(_) => self.ask(at),
         }
+    }
+
+    fn welcome(&mut self) -> usize {
+        let at = self.buyers.len();
+        self.buyers.push(Buyer {
+            key: at as u64 + 1,
+            state: None,
+            knows: false,
+        });
+        at
+    }
+
+    /// Units come, or are refused, or nobody is told whether they came.
+    fn top_up(&mut self, units: u32, luck: u8) {
+        let why = String::new();
+        let (comes, outcome) = match luck {
+            0 => (true, Some(TopUpOutcome::Unknown { why })),
+            1 => (false, Some(TopUpOutcome::Refused { why })),
+            2 => (false, Some(TopUpOutcome::Unknown { why })),
+            _ => (true, None),
+        };
+        if comes {
+            self.available += units;
+            self.total += units;
+        }
+        self.record(|tiny| match outcome {
+            Some(outcome) => tiny.top_up(units).but_top_up(outcome),
+            None => tiny.top_up(units),
+        });
     }
 
     fn buy(&mut self, at: usize, luck: u8) {
@@ -158,6 +187,13 @@ impl Sale {
                 self.record(|tiny| tiny.order(key, state));
             }
         }
+        let (total, available) = (self.total.into(), self.available.into());
+        self.record(|tiny| {
+            tiny.with(|e| {
+                e.stores.end.stock[0] = stock_row("s0", total, available);
+                e.stores.end.cache[0].available = Some(available);
+            })
+        });
         (self.tiny.expect("every step gives it back"), self.buyers)
     }
 }
@@ -169,6 +205,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => any::<usize>().prop_map(Act::Pay),
         1 => any::<usize>().prop_map(Act::Cancel),
         1 => any::<usize>().prop_map(Act::Ask),
+        1 => (1_u32..4).prop_map(Act::TopUp),
     ];
     let event = (act, 0_u8..8).prop_map(|(act, luck)| Event { act, luck });
     proptest::collection::vec(event, 0..40)
@@ -178,6 +215,11 @@ fn sale(stock: u32, events: &[Event]) -> (Tiny, Vec<Buyer>) {
     let mut sale = Sale::new(stock);
     events.iter().for_each(|event| sale.act(*event));
     sale.at_rest()
+}
+
+/// All units that came to be.
+fn units(tiny: &Tiny) -> u64 {
+    tiny.evidence.stores.end.stock[0].total.unsigned_abs()
 }
 
 fn failed(tiny: Tiny) -> Vec<CheckResult> {
@@ -209,7 +251,7 @@ proptest! {
     fn one_order_too_many_is_seen(stock in 0_u32..8, events in events()) {
         let (mut tiny, buyers) = sale(stock, &events);
         let live = buyers.iter().filter(|one| one.state.is_some_and(OrderState::is_live));
-        for key in 1_000..=1_000 + u64::from(stock) - live.count() as u64 {
+        for key in 1_000..=1_000 + units(&tiny) - live.count() as u64 {
             tiny = tiny.bought(key);
         }
         let failed: Vec<CheckId> = failed(tiny).iter().map(|one| one.id).collect();
@@ -253,7 +295,7 @@ proptest! {
     #[test]
     fn more_paid_than_there_was_is_seen(stock in 1_u32..8, events in events()) {
         let (mut tiny, _) = sale(stock, &events);
-        for key in 1_000..=1_000 + u64::from(stock) {
+        for key in 1_000..=1_000 + units(&tiny) {
             tiny = tiny.accepted(key).pay(key).order(key, Paid);
         }
         prop_assert!(fails(tiny, CheckId::S3));
@@ -295,5 +337,43 @@ proptest! {
         tiny.operations[0].reason = 1;
         tiny.operations[0].order_id = None;
         prop_assert!(fails(tiny, CheckId::S8));
+    }
+
+    #[test]
+    fn units_that_came_and_are_in_one_store_only_are_seen(stock in 1_u32..8, events in events(), by in 1_u32..4) {
+        let mut topped_up = vec![Event { act: Act::Come, luck: 3 }, Event { act: Act::TopUp(by), luck: 3 }];
+        // One of unknown outcome might be taken for the one that is missing.
+        let is_clear = |one: &Event| !matches!(one.act, Act::TopUp(_)) || one.luck > 2;
+        topped_up.extend(events.into_iter().filter(is_clear));
+        let by = i64::from(by);
+        let (store, _) = sale(stock, &topped_up);
+        let store = store.with(|e| {
+            e.stores.end.stock[0].total -= by;
+            e.stores.end.stock[0].available -= by;
+        });
+        prop_assert!(fails(store, CheckId::S1));
+        let (cache, _) = sale(stock, &topped_up);
+        let cache = cache.with(|e| {
+            let available = &mut e.stores.end.cache[0].available;
+            *available = available.map(|units| units - by);
+        });
+        prop_assert!(fails(cache, CheckId::L3));
+    }
+
+    #[test]
+    fn a_sold_out_while_more_came_than_can_be_taken_is_seen(stock in 0_u32..8, events in events()) {
+        let (tiny, _) = sale(stock, &events);
+        let many = u32::try_from(tiny.operations.len()).unwrap() + 1;
+        let told = tiny.top_up(many).refused(1_000, "sold_out");
+        prop_assert!(fails(told, CheckId::S8));
+    }
+
+    #[test]
+    fn one_too_many_before_the_units_came_is_seen(stock in 0_u32..8, by in 1_u32..4) {
+        let sold = |tiny: Tiny, keys: std::ops::Range<u64>| keys.fold(tiny, Tiny::bought);
+        let early = u64::from(stock) + 1;
+        let tiny = sold(Tiny::sale(stock), 0..early).top_up(by);
+        let tiny = sold(tiny, 100..99 + u64::from(by));
+        prop_assert_eq!(failed(tiny).iter().map(|one| one.id).collect::<Vec<_>>(), [CheckId::S2]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
+use super::supply::SkuSupply;
 use super::witness::order;
 use super::{CheckId, Witness};
 use crate::drill::plan::Sku;
@@ -25,8 +26,8 @@ impl Checker for OrderOversell {
     fn judge(&self, case: &Case<'_>) -> Finding {
         let mut finding = Finding::default();
         case.doubt_unless_read(&mut finding);
-        for sku in &case.evidence.plan.sale.skus {
-            judge_sku(case, sku, &mut finding);
+        for (_, sku, supply) in case.skus() {
+            judge_sku(case, sku, supply, &mut finding);
         }
         judge_foreign(case, &mut finding);
         judge_samples(case, &mut finding);
@@ -38,20 +39,20 @@ impl Checker for OrderOversell {
             .iter()
             .map(|s| case.ledger.live_units(&s.id))
             .sum();
-        let stock = case.evidence.plan.sale.stock_units();
-        let (live, stock) = (signed(live), count(stock));
-        finding.fact(format!("{live} units in live orders of {stock} on sale"));
+        let (live, units) = (signed(live), count(case.supply.units()));
+        finding.fact(format!("{live} units in live orders of {units} on sale"));
         finding
     }
 }
 
-fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
+fn judge_sku(case: &Case<'_>, sku: &Sku, supply: &SkuSupply, finding: &mut Finding) {
     let live = case.ledger.live_units(&sku.id);
     let set_up = case.was_set_up(&sku.id, sku.stock);
-    if live > allowed(case, sku) {
-        let beyond = (live - allowed(case, sku)).unsigned_abs();
+    let allowed = allowed(case, sku, supply);
+    if live > allowed {
+        let beyond = (live - allowed).unsigned_abs();
         finding.violation_of(beyond, "SKU sold beyond its stock", || {
-            oversold(case, sku, live)
+            oversold(case, sku, supply, live)
         });
     }
     if !set_up {
@@ -61,24 +62,19 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
     if !case.is_complete() {
         return;
     }
-    let stock = i64::from(sku.stock);
+    let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
+    let witness = |found: String| ledger_witness(sku, supply, live, found);
     match case.stock_row(&sku.id) {
         None => finding.violation("stock row gone from the store", || {
-            ledger_witness(
-                sku,
-                live,
-                "at rest: the store has no stock row for it".to_owned(),
-            )
+            witness("at rest: the store has no stock row for it".to_owned())
         }),
         Some(row) => {
             let text = format!("at rest: total {}, available {}", row.total, row.available);
             if row.available < 0 {
-                finding.violation("stock below zero", || {
-                    ledger_witness(sku, live, text.clone())
-                });
+                finding.violation("stock below zero", || witness(text.clone()));
             }
-            if row.total != stock || row.available + live != stock {
-                finding.violation("ledger break", || ledger_witness(sku, live, text));
+            if row.total != units || row.available + live != units {
+                finding.violation("ledger break", || witness(text));
             }
         }
     }
@@ -90,25 +86,18 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, finding: &mut Finding) {
         .count();
     if rows > 1 {
         finding.violation("SKU with several stock rows", || {
-            ledger_witness(sku, live, format!("at rest: {rows} stock rows"))
+            witness(format!("at rest: {rows} stock rows"))
         });
     }
 }
 
-/// Units that may be live: what was planned, or what the store really started with if that was more.
-fn allowed(case: &Case<'_>, sku: &Sku) -> i64 {
-    let start = case
-        .evidence
-        .stores
-        .start
-        .stock
-        .iter()
-        .filter(|row| row.sku == sku.id);
-    start
-        .map(|row| row.total)
-        .max()
-        .unwrap_or(0)
-        .max(i64::from(sku.stock))
+/// Units that may be live: all there were, and what the store started with beyond its plan.
+fn allowed(case: &Case<'_>, sku: &Sku, supply: &SkuSupply) -> i64 {
+    let start = case.evidence.stores.start.stock.iter();
+    let start = start.filter(|row| row.sku == sku.id);
+    let beyond = start.map(|row| row.total - i64::from(sku.stock)).max();
+    let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
+    units.saturating_add(beyond.unwrap_or(0).max(0))
 }
 
 /// Live orders for something that was never on sale: its stock is zero.
@@ -144,8 +133,8 @@ fn judge_samples(case: &Case<'_>, finding: &mut Finding) {
     });
 }
 
-fn oversold(case: &Case<'_>, sku: &Sku, live: i64) -> Witness {
-    let mut events = vec![format!("{} units were put on sale", sku.stock)];
+fn oversold(case: &Case<'_>, sku: &Sku, supply: &SkuSupply, live: i64) -> Witness {
+    let mut events = vec![supply.to_string()];
     events.push(format!("at rest: live orders hold {live} units"));
     let live_rows = case
         .orders_of_sku(&sku.id)
@@ -161,15 +150,14 @@ fn oversold(case: &Case<'_>, sku: &Sku, live: i64) -> Witness {
     }
 }
 
-fn ledger_witness(sku: &Sku, live: i64, found: String) -> Witness {
-    let start = format!("{} units were put on sale", sku.stock);
+fn ledger_witness(sku: &Sku, supply: &SkuSupply, live: i64, found: String) -> Witness {
     let sum = format!(
         "live orders hold {live} units: stock left and live must make {}",
-        sku.stock
+        supply.units
     );
     Witness {
         subject: format!("SKU {}", sku.id),
-        events: vec![start, found, sum],
+        events: vec![supply.to_string(), found, sum],
     }
 }
 
@@ -177,10 +165,70 @@ fn ledger_witness(sku: &Sku, live: i64, found: String) -> Witness {
 mod tests {
     use super::super::Place;
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{Tiny, assert_verdicts, stock_row, unread};
     use super::*;
+    use crate::drill::top_up::TopUpOutcome;
     use crate::history::final_state::OrderState::{Cancelled, Created, Expired, Paid};
     use crate::observe::Sample;
+
+    /// Three of two units and two more are sold.
+    fn topped_up() -> Tiny {
+        let first = Tiny::sale(2).bought(1).bought(2).refused(3, "sold_out");
+        first.top_up(2).bought(4)
+    }
+
+    #[test]
+    fn units_that_came_during_the_sale_count() {
+        let ended = |tiny: Tiny, outcome: TopUpOutcome| tiny.but_top_up(outcome);
+        let why = || "no answer".to_owned();
+        let unknown = || ended(topped_up(), TopUpOutcome::Unknown { why: why() });
+        let refused = || ended(topped_up(), TopUpOutcome::Refused { why: why() });
+        let stock = |tiny: Tiny, total, available| {
+            tiny.with(|e| e.stores.end.stock[0] = stock_row("s0", total, available))
+        };
+        assert_verdicts(
+            CheckId::S1,
+            vec![
+                ("one left of them", topped_up(), Pass),
+                ("none left", topped_up().bought(5), Pass),
+                ("one beyond them", topped_up().bought(5).bought(6), Fail),
+                (
+                    "told that they are there, and they are not",
+                    stock(Tiny::sale(2).bought(1).top_up(2).bought(2), 2, 0),
+                    Fail,
+                ),
+                ("half of them came", stock(topped_up(), 3, 0), Fail),
+                ("added twice", stock(topped_up(), 6, 3), Fail),
+                ("not in the total", stock(topped_up(), 2, 1), Fail),
+                ("nobody knows, and they came", unknown(), Pass),
+                (
+                    "nobody knows, and they did not",
+                    stock(unknown().without_order(4), 2, 0),
+                    Pass,
+                ),
+                (
+                    "nobody knows, and half of them came",
+                    stock(unknown(), 3, 0),
+                    Fail,
+                ),
+                ("refused, and sold", refused(), Fail),
+                (
+                    "refused, and added",
+                    stock(refused().without_order(4), 4, 2),
+                    Fail,
+                ),
+                (
+                    "refused, and nothing added",
+                    refused().without_order(4),
+                    Pass,
+                ),
+            ],
+        );
+        let missing = stock(topped_up(), 3, 0).check(CheckId::S1);
+        let events = &missing.witnesses[0].witness.events;
+        assert_eq!(events[0], "2 units were put on sale and 2 added");
+        assert!(events[2].ends_with("must make 4"), "{events:#?}");
+    }
 
     #[test]
     fn sold_within_the_stock_passes() {

@@ -8,6 +8,7 @@ use super::finding::Finding;
 use super::journeys;
 use super::offered;
 use crate::drill::plan::Sku;
+use crate::drill::top_up::TopUpOutcome;
 use crate::faults::FaultEvent;
 use crate::figures::signed;
 
@@ -30,6 +31,7 @@ impl Checker for Preconditions {
         judge_start(case, &mut finding);
         judge_end(case, &mut finding);
         judge_routes(case, &mut finding);
+        judge_top_ups(case, &mut finding);
         judge_fault_count(case, &mut finding);
         for fault in &case.evidence.faults {
             judge_fault(case, fault, &mut finding);
@@ -121,6 +123,23 @@ fn judge_routes(case: &Case<'_>, finding: &mut Finding) {
         finding.doubt(format!(
             "{bypass}, past its proxied link, where no fault reaches it: give it the stack's variables"
         ));
+    }
+}
+
+/// A drill that plans top-ups is about what follows from them.
+fn judge_top_ups(case: &Case<'_>, finding: &mut Finding) {
+    let (made, planned) = (&case.evidence.top_ups, &case.evidence.plan.sale.top_ups);
+    if made.len() < planned.len() {
+        let [made, planned] = [made.len(), planned.len()];
+        finding.doubt(format!(
+            "what became of {made} of {planned} planned top-ups is known"
+        ));
+    }
+    for one in made {
+        match one.outcome {
+            TopUpOutcome::OnSale { .. } => finding.fact(one.news()),
+            _ => finding.doubt(format!("top-up: {}", one.news())),
+        }
     }
 }
 
@@ -354,6 +373,39 @@ mod tests {
                     Inconclusive,
                 ),
             ],
+        );
+    }
+
+    #[test]
+    fn a_top_up_that_was_not_made_is_inconclusive() {
+        let topped_up = || Tiny::sale(1).bought(1).top_up(1).bought(2);
+        let ended = |outcome: TopUpOutcome| topped_up().but_top_up(outcome);
+        let (not_asked, no_answer) = ("cancelled".to_owned(), "503".to_owned());
+        assert_verdicts(
+            CheckId::P1,
+            vec![
+                ("made", topped_up(), Pass),
+                (
+                    "refused",
+                    ended(TopUpOutcome::Refused { why: not_asked }),
+                    Inconclusive,
+                ),
+                (
+                    "not answered",
+                    ended(TopUpOutcome::Unknown { why: no_answer }),
+                    Inconclusive,
+                ),
+                (
+                    "no word of it",
+                    topped_up().with(|e| e.top_ups.clear()),
+                    Inconclusive,
+                ),
+            ],
+        );
+        let detail = topped_up().check(CheckId::P1).detail;
+        assert!(
+            detail.contains("1 units of s0 asked for at 2 ms, on sale since 7 ms"),
+            "{detail}"
         );
     }
 

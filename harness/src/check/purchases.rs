@@ -12,6 +12,7 @@ use super::ledger::Ledger;
 use super::levels::Levels;
 use super::recovery::Outages;
 use super::statement::Statement;
+use super::supply::Supply;
 use crate::drill::last_call::is_last_call;
 use crate::drill::plan::Sku;
 use crate::history::final_state::OrderState;
@@ -82,6 +83,7 @@ pub struct Purchases {
 
 impl Purchases {
     pub fn new(evidence: &Evidence, ledger: &Ledger<'_>) -> Self {
+        let supply = Supply::new(evidence);
         Self {
             tracked: HashMap::new(),
             holders: holders(evidence),
@@ -95,9 +97,9 @@ impl Purchases {
             refused_buys: 0,
             unknown_buys: 0,
             foreign: 0,
-            demand: Demand::new(evidence),
+            demand: Demand::new(evidence, &supply),
             outages: Outages::new(evidence),
-            claims: Claims::new(evidence),
+            claims: Claims::new(&supply),
             levels: Levels::new(evidence),
             gate: GateRefusals::new(evidence),
             answers: Answers::new(evidence),
@@ -290,7 +292,6 @@ fn buyers(evidence: &Evidence) -> impl Iterator<Item = (u64, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Case;
     use super::super::tiny_history::Tiny;
     use super::*;
 
@@ -298,10 +299,7 @@ mod tests {
     fn many_clicks_of_one_purchase_are_counted_and_some_of_them_kept() {
         let clicks = ATTEMPTS_KEPT as u64 + 3;
         let tiny = (0..clicks).fold(Tiny::sale(1), |tiny, _| tiny.accepted(1));
-        let mut case = Case::new(&tiny.evidence);
-        for operation in &tiny.operations {
-            case.purchases.observe(operation);
-        }
+        let case = tiny.case();
         let purchase = case.purchases.get(1).unwrap();
         assert_eq!(u64::from(purchase.accepted), clicks);
         assert_eq!(purchase.attempts.len(), ATTEMPTS_KEPT);

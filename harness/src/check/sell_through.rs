@@ -4,6 +4,7 @@ use super::case::{Case, Checker, NOT_SET_UP};
 use super::finding::Finding;
 use super::ledger::Standing;
 use super::purchases::Purchase;
+use super::supply::SkuSupply;
 use super::{CheckId, Witness};
 use crate::drill::last_call::LastCallEnd;
 use crate::drill::plan::Sku;
@@ -26,18 +27,26 @@ impl Checker for SellThrough {
         if !case.is_complete() {
             return finding;
         }
-        let skus = &case.evidence.plan.sale.skus;
         let (mut sold_out, mut unsold) = (0, 0);
-        for (index, sku) in skus.iter().enumerate() {
-            let left = i64::from(sku.stock) - case.ledger.live_units(&sku.id);
+        for (index, sku, supply) in case.skus() {
+            let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
+            let left = units - case.ledger.live_units(&sku.id);
             if left <= 0 {
                 sold_out += 1;
             } else {
                 unsold += left;
-                judge_sku(case, index, sku, left, &mut finding);
+                let of_sku = OfSku {
+                    case,
+                    index,
+                    sku,
+                    supply,
+                    unsold: left,
+                };
+                of_sku.judge(&mut finding);
             }
         }
-        finding.fact(format!("{sold_out} of {} SKUs sold out", skus.len()));
+        let skus = case.supply.skus().len();
+        finding.fact(format!("{sold_out} of {skus} SKUs sold out"));
         finding.fact(format!("{} units unsold", signed(unsold)));
         if let Some(call) = &case.evidence.last_call {
             let left = signed(call.units_left);
@@ -47,58 +56,89 @@ impl Checker for SellThrough {
     }
 }
 
-fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mut Finding) {
-    if !case.was_set_up(&sku.id, sku.stock) {
-        finding.doubt_about(&sku.id, NOT_SET_UP);
-        return;
-    }
-    let stranded = unsold - buyable(case, sku, unsold);
-    if stranded > 0 {
-        finding.violation("SKU with stock that nobody can buy", || {
-            witness(
-                sku,
-                unsold,
-                format!("{stranded} of them are not on sale in the cache"),
-            )
-        });
-    }
-    if case.evidence.plan.expect.sell_out {
-        judge_unsold(case, index, sku, unsold, finding);
-    }
+/// A SKU with units in no live order.
+#[derive(Clone, Copy)]
+struct OfSku<'c> {
+    case: &'c Case<'c>,
+    index: usize,
+    sku: &'c Sku,
+    supply: &'c SkuSupply,
+    unsold: i64,
 }
 
-/// The sale should have sold out: enough was wanted, and the rest did not come back just now.
-fn judge_unsold(case: &Case<'_>, index: usize, sku: &Sku, unsold: i64, finding: &mut Finding) {
-    if unsold < i64::from(case.evidence.plan.population.quantity) {
-        finding.fact(format!("{}: {unsold} left, less than one purchase", sku.id));
-        return;
+impl OfSku<'_> {
+    fn judge(self, finding: &mut Finding) {
+        let Self {
+            case, sku, unsold, ..
+        } = self;
+        if !case.was_set_up(&sku.id, sku.stock) {
+            finding.doubt_about(&sku.id, NOT_SET_UP);
+            return;
+        }
+        let stranded = unsold - buyable(case, sku, unsold);
+        if stranded > 0 {
+            finding.violation("SKU with stock that nobody can buy", || {
+                self.witness(format!("{stranded} of them are not on sale in the cache"))
+            });
+        }
+        if case.evidence.plan.expect.sell_out {
+            self.judge_unsold(finding);
+        }
     }
-    let late = late_returns(case, index);
-    let Some(demand) = case.purchases.demand.sku(index) else {
-        return;
-    };
-    if unsold <= late {
-        finding.fact(format!(
-            "{}: {unsold} units came back at the end and are on sale",
-            sku.id
-        ));
-    } else if was_cut_short(case) {
-        finding.doubt_about(&sku.id, "the sale was cut short before it could sell out");
-    } else if demand.reaches_stock() {
-        let name = "SKU not sold out although enough buyers came";
-        finding.violation_of(unsold.unsigned_abs(), name, || {
-            let text = format!(
-                "buyers wanted all {}; {late} units came back at the end",
-                sku.stock
+
+    /// The sale should have sold out: enough was wanted, and the rest did not come back just now.
+    fn judge_unsold(self, finding: &mut Finding) {
+        let Self {
+            case,
+            index,
+            sku,
+            supply,
+            unsold,
+        } = self;
+        if unsold < i64::from(case.evidence.plan.population.quantity) {
+            finding.fact(format!("{}: {unsold} left, less than one purchase", sku.id));
+            return;
+        }
+        let late = late_returns(case, index);
+        let Some(demand) = case.purchases.demand.sku(index) else {
+            return;
+        };
+        if unsold <= late {
+            finding.fact(format!(
+                "{}: {unsold} units came back at the end and are on sale",
+                sku.id
+            ));
+        } else if was_cut_short(case) {
+            finding.doubt_about(&sku.id, "the sale was cut short before it could sell out");
+        } else if demand.reaches_supply() {
+            let name = "SKU not sold out although enough buyers came";
+            finding.violation_of(unsold.unsigned_abs(), name, || {
+                self.witness(format!(
+                    "buyers wanted all {}; {late} units came back at the end",
+                    supply.units
+                ))
+            });
+        } else {
+            let figures = format!("{}: {} of {}", sku.id, demand.units(), supply.units);
+            finding.doubt_about(
+                &figures,
+                "buyers who got a decision wanted less than there was",
             );
-            witness(sku, unsold, text)
-        });
-    } else {
-        let figures = format!("{}: {} of {}", sku.id, demand.units(), sku.stock);
-        finding.doubt_about(
-            &figures,
-            "buyers who got a decision wanted less than there was",
-        );
+        }
+    }
+
+    fn witness(self, text: String) -> Witness {
+        let Self {
+            sku,
+            supply,
+            unsold,
+            ..
+        } = self;
+        let end = format!("at rest: {unsold} of them are in no live order");
+        Witness {
+            subject: format!("SKU {}", sku.id),
+            events: vec![supply.to_string(), end, text],
+        }
     }
 }
 
@@ -144,21 +184,13 @@ fn late_returns(case: &Case<'_>, index: usize) -> i64 {
     returned.map(|one| i64::from(one.quantity)).sum()
 }
 
-fn witness(sku: &Sku, unsold: i64, text: String) -> Witness {
-    let start = format!("{} units were put on sale", sku.stock);
-    let end = format!("at rest: {unsold} of them are in no live order");
-    Witness {
-        subject: format!("SKU {}", sku.id),
-        events: vec![start, end, text],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
-    use super::super::tiny_history::{Tiny, assert_verdicts, unread};
+    use super::super::tiny_history::{Tiny, assert_verdicts, stock_row, unread};
     use super::*;
     use crate::drill::last_call::KEYS;
+    use crate::drill::top_up::TopUpOutcome;
     use crate::history::final_state::OrderState::Cancelled;
     use crate::history::operation::Outcome;
 
@@ -250,6 +282,72 @@ mod tests {
                 ),
                 ("stranded", stranded, Fail),
                 ("no stock key, stock left", no_key, Fail),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_came_is_wanted_by_those_who_came_after_it() {
+        let sold_out = || {
+            let tiny = Tiny::sale(1).bought(1);
+            tiny.refused(2, "sold_out").refused(3, "sold_out")
+        };
+        let unknown = |tiny: Tiny| tiny.but_top_up(TopUpOutcome::Unknown { why: String::new() });
+        assert_verdicts(
+            CheckId::L4,
+            vec![
+                ("sold", sell_out(sold_out().top_up(1).bought(4)), Pass),
+                (
+                    "those before it were rightly sent away",
+                    sell_out(sold_out().top_up(1)),
+                    Inconclusive,
+                ),
+                (
+                    "one too few came",
+                    sell_out(sold_out().top_up(2).bought(4)),
+                    Inconclusive,
+                ),
+                (
+                    "sent away from them",
+                    sell_out(sold_out().top_up(1).refused(4, "sold_out")),
+                    Fail,
+                ),
+                (
+                    "the one who bought and one sent away wanted both",
+                    sell_out(sold_out().top_up(2).bought(4).refused(5, "sold_out")),
+                    Fail,
+                ),
+                (
+                    "sent away between the first top-up and the second",
+                    sell_out(
+                        sold_out()
+                            .top_up(1)
+                            .refused(4, "sold_out")
+                            .top_up(1)
+                            .bought(5),
+                    ),
+                    Inconclusive,
+                ),
+                (
+                    "not in the cache",
+                    sold_out()
+                        .top_up(1)
+                        .with(|e| e.stores.end.cache[0].available = Some(0)),
+                    Fail,
+                ),
+                (
+                    "nobody answered, and they came",
+                    sell_out(unknown(sold_out().top_up(1)).refused(4, "sold_out")),
+                    Inconclusive,
+                ),
+                (
+                    "nobody answered, and they did not come",
+                    sell_out(unknown(sold_out().top_up(1)).refused(4, "sold_out")).with(|e| {
+                        e.stores.end.stock[0] = stock_row("s0", 1, 0);
+                        e.stores.end.cache[0].available = Some(0);
+                    }),
+                    Pass,
+                ),
             ],
         );
     }

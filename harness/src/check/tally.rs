@@ -53,7 +53,7 @@ impl Tally {
     pub fn new(case: &Case<'_>) -> Self {
         let purchases = &case.purchases;
         let mut tally = Self {
-            stock_units: case.evidence.plan.sale.stock_units(),
+            stock_units: case.supply.units(),
             buy_attempts: purchases.buys,
             refused_attempts: purchases.refused_buys,
             unknown_attempts: purchases.unknown_buys,

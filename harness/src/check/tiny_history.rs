@@ -6,9 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::case::Case;
+use super::ledger::Ledger;
+use super::purchases::Purchases;
+use super::supply::Supply;
 use super::{CheckId, CheckResult, Evidence, Judgement, Verdict, judge};
 use crate::drill::last_call::{LastCall, LastCallEnd, is_last_call};
-use crate::drill::plan::{Expect, Load, Plan, Sale, ServiceLevels, Sku};
+use crate::drill::plan::{Expect, Load, Plan, PlannedTopUp, Sale, ServiceLevels, Sku};
+use crate::drill::top_up::{TopUpEvent, TopUpOutcome};
 use crate::environment::CleanRoom;
 use crate::faults::FaultEvent;
 use crate::history::final_state::{
@@ -54,6 +59,7 @@ impl Tiny {
             journeys: None,
             last_call: None,
             faults: Vec::new(),
+            top_ups: Vec::new(),
             stores: FinalState {
                 converged_ms: Some(100),
                 ..FinalState::default()
@@ -91,6 +97,32 @@ impl Tiny {
             held: BTreeMap::new(),
         });
         self.evidence.plan.sale.skus.push(Sku { id, stock });
+        self
+    }
+
+    /// So many units more of `s0`, on sale between the last attempt and the next.
+    pub fn top_up(mut self, units: u32) -> Self {
+        let next_ns = self.operations.len() as u64 * 10_000_000;
+        let answered_ns = next_ns.saturating_sub(3_000_000);
+        self.evidence.plan.sale.top_ups.push(PlannedTopUp {
+            at_ms: next_ns / 1_000_000,
+            sku: "s0".to_owned(),
+            units,
+        });
+        self.evidence.top_ups.push(TopUpEvent {
+            id: "t".to_owned(),
+            sku: "s0".to_owned(),
+            units,
+            sent_ns: Some(next_ns.saturating_sub(8_000_000)),
+            tries: 1,
+            outcome: TopUpOutcome::OnSale { answered_ns },
+        });
+        self
+    }
+
+    /// The last top-up ended otherwise. Of unknown outcome, it has added its units unless the stores at rest say otherwise.
+    pub fn but_top_up(mut self, outcome: TopUpOutcome) -> Self {
+        self.evidence.top_ups.last_mut().unwrap().outcome = outcome;
         self
     }
 
@@ -203,9 +235,10 @@ impl Tiny {
 
     /// Stores at rest as the orders demand: from here on `with` can break them.
     pub fn settled(mut self) -> Self {
+        let supply = Supply::new(&self.evidence);
         let end = &mut self.evidence.stores.end;
         end.queue_backlog = Some(0);
-        for sku in &self.evidence.plan.sale.skus {
+        for (sku, supply) in self.evidence.plan.sale.skus.iter().zip(supply.skus()) {
             let mut held = BTreeMap::new();
             for row in end
                 .orders
@@ -214,8 +247,9 @@ impl Tiny {
             {
                 *held.entry(row.user.clone()).or_insert(0) += i64::from(row.quantity);
             }
-            let left = i64::from(sku.stock) - held.values().sum::<i64>();
-            end.stock.push(stock_row(&sku.id, sku.stock.into(), left));
+            let units = i64::try_from(supply.units).unwrap();
+            let left = units - held.values().sum::<i64>();
+            end.stock.push(stock_row(&sku.id, units, left));
             end.cache.push(CacheRow {
                 sku: sku.id.clone(),
                 available: Some(left),
@@ -257,6 +291,15 @@ impl Tiny {
         let mut tiny = if self.settled { self } else { self.settled() };
         change(&mut tiny.evidence);
         tiny
+    }
+
+    /// What the checkers look at, the whole history condensed.
+    pub fn case(&self) -> Case<'_> {
+        let mut purchases = Purchases::new(&self.evidence, &Ledger::new(&self.evidence));
+        for operation in &self.operations {
+            purchases.observe(operation);
+        }
+        Case::new(&self.evidence, purchases)
     }
 
     pub fn judge(self, checks: &[CheckId]) -> Judgement {
@@ -355,6 +398,7 @@ pub fn plan() -> Plan {
             skus: Vec::new(),
             limit_per_user: 1,
             opens_at_ms: 0,
+            top_ups: Vec::new(),
         },
         load: Load {
             schedule: Schedule::of(Vec::new()),

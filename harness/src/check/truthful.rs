@@ -5,6 +5,7 @@ use super::CheckId;
 use super::case::{Case, Checker};
 use super::finding::Finding;
 use super::purchases::Purchase;
+use super::supply::SkuSupply;
 use crate::drill::plan::Sku;
 use crate::figures::count;
 use crate::history::final_state::OrderState;
@@ -32,8 +33,8 @@ impl Checker for Truthful {
             finding.doubt(text.to_owned());
         }
         let mut claimed = 0;
-        for (index, sku) in case.evidence.plan.sale.skus.iter().enumerate() {
-            claimed += judge_sku(case, index, sku, &mut finding);
+        for (index, sku, supply) in case.skus() {
+            claimed += judge_sku(case, index, sku, supply, &mut finding);
         }
         for purchase in case.purchases.sorted() {
             judge_changes(case, purchase, &mut finding);
@@ -45,24 +46,31 @@ impl Checker for Truthful {
 }
 
 /// 1: somebody was told that it is sold out. A history with gaps may lack those who took the units.
-fn judge_sku(case: &Case<'_>, index: usize, sku: &Sku, finding: &mut Finding) -> u64 {
-    let claims = case.purchases.claims.sku(index);
-    let Some((claims, first)) = claims.and_then(|one| Some((one, one.first.as_ref()?))) else {
+fn judge_sku(
+    case: &Case<'_>,
+    index: usize,
+    sku: &Sku,
+    supply: &SkuSupply,
+    finding: &mut Finding,
+) -> u64 {
+    let Some(claims) = case.purchases.claims.sku(index) else {
         return 0;
     };
-    let taken = claims.taken_by(first);
-    let wanted = u64::from(first.quantity);
-    let is_lie = taken + wanted <= u64::from(sku.stock);
-    if is_lie && case.history_gap().is_none() {
-        finding.violation("SKU called sold out while units were left", || {
-            let text = format!(
-                "of {} units of {} at most {taken} can have been taken by then",
-                sku.stock, sku.id
-            );
-            case.witness_of(first, text)
-        });
+    for first in claims.first() {
+        let (taken, wanted) = (claims.taken_by(first), u64::from(first.quantity));
+        let on_sale = supply.on_sale(first.sent_ns);
+        let is_lie = taken + wanted <= on_sale;
+        if is_lie && case.history_gap().is_none() {
+            finding.violation("SKU called sold out while units were left", || {
+                let text = format!(
+                    "of {on_sale} units of {} at most {taken} can have been taken by then",
+                    sku.id
+                );
+                case.witness_of(first, text)
+            });
+        }
     }
-    1
+    claims.first().take(1).count() as u64
 }
 
 fn judge_changes(case: &Case<'_>, purchase: &Purchase, finding: &mut Finding) {
@@ -99,6 +107,7 @@ mod tests {
     use super::super::Verdict::{Fail, Inconclusive, Pass};
     use super::super::tiny_history::{Tiny, assert_verdicts, unread};
     use super::*;
+    use crate::drill::top_up::TopUpOutcome;
     use crate::history::final_state::OrderState::{Cancelled, Created, Paid};
     use crate::history::operation::Outcome::{Refused, Unknown};
 
@@ -229,6 +238,95 @@ mod tests {
                         .refused(2, "limit_reached")
                         .refused(3, "sold_out"),
                     Fail,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn sold_out_is_held_against_what_has_come_by_then() {
+        let sold_out = || Tiny::sale(1).bought(1).refused(2, "sold_out");
+        let unknown = |tiny: Tiny| tiny.but_top_up(TopUpOutcome::Unknown { why: String::new() });
+        // Topped up at 17 ms, 1 ms of grace for stamps.
+        let asked_at = |tiny: Tiny, ns: u64| {
+            tiny.top_up(1).refused(3, "sold_out").but(|one| {
+                one.sent_ns = ns;
+                one.completed_ns = 30_000_000;
+            })
+        };
+        assert_verdicts(
+            CheckId::S8,
+            vec![
+                (
+                    "sold out, topped up, sold out again",
+                    sold_out().top_up(1).bought(3).refused(4, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "topped up before the first was sold",
+                    Tiny::sale(1)
+                        .top_up(1)
+                        .bought(1)
+                        .bought(2)
+                        .refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "still called sold out",
+                    sold_out().top_up(1).refused(3, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "still called sold out, and sold later",
+                    sold_out().top_up(1).refused(3, "sold_out").bought(4),
+                    Fail,
+                ),
+                (
+                    "called sold out too early after the second time",
+                    sold_out()
+                        .top_up(1)
+                        .bought(3)
+                        .refused(4, "sold_out")
+                        .top_up(2)
+                        .bought(5)
+                        .refused(6, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "called sold out before the first was sold, and all right afterwards",
+                    Tiny::sale(1)
+                        .refused(2, "sold_out")
+                        .bought(1)
+                        .top_up(1)
+                        .bought(3)
+                        .refused(4, "sold_out"),
+                    Fail,
+                ),
+                (
+                    "asked in the moment of the top-up's answer",
+                    asked_at(sold_out(), 17_999_999),
+                    Pass,
+                ),
+                (
+                    "asked just after it",
+                    asked_at(sold_out(), 18_000_000),
+                    Fail,
+                ),
+                (
+                    "a top-up that nobody answered",
+                    unknown(sold_out().top_up(1)).refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "of another SKU",
+                    sold_out()
+                        .sku(1)
+                        .top_up(1)
+                        .refused(3, "sold_out")
+                        .with(|e| {
+                            e.plan.sale.top_ups[0].sku = "s1".to_owned();
+                        }),
+                    Pass,
                 ),
             ],
         );

@@ -46,6 +46,8 @@ impl RunFolder {
         ("last_call", Self::LAST_CALL_HISTORY),
     ];
     pub const FAULTS: &str = "faults.json";
+    /// What became of the plan's top-ups, where it has any.
+    pub const TOP_UPS: &str = "top_ups.json";
     pub const STORES: &str = "final_state.json";
     pub const ENVIRONMENT: &str = "environment.json";
     /// Settings that decide which losses are allowed.

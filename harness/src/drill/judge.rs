@@ -98,6 +98,11 @@ pub fn judge_folder(folder: RunFolder) -> Result<Finished, JudgeError> {
             .flatten(),
         load: part(&folder, RunFolder::LOAD, &mut missing),
         faults: part(&folder, RunFolder::FAULTS, &mut missing),
+        top_ups: if plan.sale.top_ups.is_empty() {
+            Vec::new()
+        } else {
+            part(&folder, RunFolder::TOP_UPS, &mut missing)
+        },
         stores: part(&folder, RunFolder::STORES, &mut missing),
         guarantees: part(&folder, RunFolder::GUARANTEES, &mut missing),
         alerts: plan

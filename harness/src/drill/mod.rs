@@ -16,4 +16,5 @@ pub mod range;
 pub mod resolve;
 pub mod run;
 pub mod sell;
+pub mod top_up;
 pub mod watch;

@@ -79,19 +79,24 @@ pub struct Sale {
     pub limit_per_user: u32,
     /// When it opens, from the first arrival; 0: before the load.
     pub opens_at_ms: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top_ups: Vec<PlannedTopUp>,
 }
 
-impl Sale {
-    /// Units on sale, all SKUs together.
-    pub fn stock_units(&self) -> u64 {
-        self.skus.iter().map(|sku| u64::from(sku.stock)).sum()
-    }
+/// Units that come while the sale is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTopUp {
+    /// From the first arrival.
+    pub at_ms: u64,
+    /// Id of the SKU.
+    pub sku: String,
+    pub units: u32,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Sku {
     pub id: String,
-    /// Units on sale.
+    /// Units on sale when it opens.
     pub stock: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The part of a run in which everything happens at once: load, journeys, faults, samples.
+//! The part of a run in which everything happens at once: load, journeys, faults, top-ups, samples.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use super::plan::Plan;
 use super::prepare::{self, PrepareError, Prepared};
 use super::queue::Queue;
 use super::run::Bench;
+use super::top_up;
 use super::watch::watch;
 use crate::environment::{EnvironmentError, Stack};
 use crate::faults::{self, FaultEvent, Site, Timeline};
@@ -54,8 +55,8 @@ pub struct Sold {
     pub epoch: Arc<FaultEpoch>,
 }
 
-/// Offers the load, lets buyers go their ways beside it, injects and heals the faults on its timeline,
-/// takes samples.
+/// Offers the load, lets buyers go their ways beside it, injects and heals the faults and asks for the top-ups on its
+/// timeline, takes samples.
 ///
 /// # Errors
 /// The load could not be offered or recorded. Faults are healed all the same.
@@ -103,10 +104,11 @@ pub async fn sell(
         tell: &|event| bench.narrate.say(&event.news()),
     };
     let faults = faults::run(&plan.faults, site, timeline);
+    let top_ups = top_up::run(plan, prepared, &*bench.narrate, timeline);
     let journeys = make(journeys);
     let mut opened = Ok(());
-    let (load, journeys, events) = tokio::select! {
-        all = async { tokio::join!(load, journeys, faults) } => all,
+    let (load, journeys, events, top_ups) = tokio::select! {
+        all = async { tokio::join!(load, journeys, faults, top_ups) } => all,
         never = watch(&progress, start, &*bench.narrate) => match never {},
         never = open(plan, prepared, bench, start, &mut opened) => match never {},
     };
@@ -114,6 +116,9 @@ pub async fn sell(
     let rest_since = Instant::now();
     sampler.stop().await?;
     save(folder, &load??, &events)?;
+    if !plan.sale.top_ups.is_empty() {
+        folder.save(RunFolder::TOP_UPS, &top_ups)?;
+    }
     if let Some(journeys) = journeys? {
         folder.save(RunFolder::JOURNEYS, &journeys)?;
     }

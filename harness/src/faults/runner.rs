@@ -169,7 +169,11 @@ pub struct Timeline<'t> {
 
 impl Timeline<'_> {
     fn ms(&self, at: Instant) -> u64 {
-        at.saturating_duration_since(self.clock).as_millis() as u64
+        self.ns(at) / 1_000_000
+    }
+
+    pub(crate) fn ns(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.clock).as_nanos() as u64
     }
 
     fn is_cancelled(&self) -> bool {
@@ -177,7 +181,7 @@ impl Timeline<'_> {
     }
 
     /// Sleeps until `at`, None: until cancelled. False when cancelled meanwhile.
-    async fn sleep_until(&self, at: Option<Instant>) -> bool {
+    pub(crate) async fn sleep_until(&self, at: Option<Instant>) -> bool {
         loop {
             if self.is_cancelled() {
                 return false;

@@ -36,6 +36,8 @@ pub fn summary(input: &ReportInput<'_>, run_dir: &Path) -> String {
             .iter()
             .map(|event| line("fault", &fault(event))),
     );
+    let top_ups = input.evidence.top_ups.iter();
+    lines.extend(top_ups.map(|one| line("top-up", &one.news())));
     lines.push(line("recovery", &recovery(input)));
     if !input.evidence.faults.is_empty() {
         lines.push(line("levels", &levels(&input.judgement.levels)));

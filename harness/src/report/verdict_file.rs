@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ReportInput;
 use crate::check::{CheckResult, Level, Loss, Recovery, Tally, Verdict};
+use crate::drill::top_up::TopUpEvent;
 use crate::faults::FaultEvent;
 use crate::journeys::JourneySummary;
 use crate::load::spec::Fitted;
@@ -31,6 +32,9 @@ pub struct VerdictFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journeys: Option<JourneySummary>,
     pub faults: Vec<FaultEvent>,
+    /// Absent: the drill has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top_ups: Vec<TopUpEvent>,
     /// Injection to the last outage answer, the longest of all faults; null: no fault, or no recovery.
     pub recovery_ms: Option<u64>,
     pub recoveries: Vec<Recovery>,
@@ -83,6 +87,7 @@ impl VerdictFile {
             load: LoadFigures::new(&evidence.load, evidence.plan.load.fitted.clone()),
             journeys: evidence.journeys.clone(),
             faults: evidence.faults.clone(),
+            top_ups: evidence.top_ups.clone(),
             recovery_ms: judgement.recovery_ms,
             recoveries: judgement.recoveries.clone(),
             levels: judgement.levels.clone(),

@@ -33,6 +33,18 @@ pub enum CallError {
     },
 }
 
+impl CallError {
+    /// The service has decided that it does not do it. One that could not decide may have done it, or do it later.
+    pub fn is_refusal(&self) -> bool {
+        /// Too slow, too early, too many.
+        const UNDECIDED: [u16; 3] = [408, 425, 429];
+        let Self::Refused { status, .. } = self else {
+            return false;
+        };
+        (400..500).contains(status) && !UNDECIDED.contains(status)
+    }
+}
+
 /// Fills `template` and sends it to the node at `base_url` (`http://host:port`); returns the answer's body.
 ///
 /// # Errors

@@ -91,6 +91,11 @@ pub struct Start {
     /// request opens it.
     #[deserr(default)]
     pub open: Option<RequestTemplate>,
+    /// Adds `{units}` to what an open sale has of `{sku}`; under one `{top_up}` they are added once, however often it is
+    /// sent. The answer is a success once buyers find the units; one of 4xx that nothing was added.
+    #[serde(default)]
+    #[deserr(default)]
+    pub top_up: Option<RequestTemplate>,
     /// Sets what a node does at a place between two of its steps: `{failpoint}`, `{actions}` (`crash`, `1*crash`,
     /// `sleep(100)`, `off`).
     #[deserr(default)]
@@ -228,6 +233,10 @@ pub struct StateQueries {
     #[serde(default)]
     #[deserr(default)]
     pub poison: Option<Poison>,
+    /// SQL, per SKU: adds `{delta}` units to the stock, total and available alike (fault `mysql_stock_tamper`).
+    #[serde(default)]
+    #[deserr(default)]
+    pub stock_add: String,
     /// Redis, per SKU: integer, units the cache would still sell. Empty: the target sells by its store alone.
     #[deserr(default)]
     pub cache_available: Vec<String>,

@@ -83,6 +83,16 @@ fn a_run_whose_final_read_failed_is_no_test() {
     assert_no_test(quiet(same, target), "the final reading is incomplete");
 }
 
+/// MySQL's own sums are right: only what was put on sale tells.
+#[test]
+fn a_hand_in_the_stock_is_seen() {
+    let tamper = "[[faults]]\nkind = \"mysql_stock_tamper\"\nat_ms = 500\nsku = 1\nunits = 5\n\
+                  [expect]\nsell_out = false";
+    let (code, why) = quiet(|drill| changed(&drill, "[expect]", tamper), same);
+    assert_eq!(code, Some(1), "{why}");
+    assert!(why.contains("S1: 1 × ledger break"), "{why}");
+}
+
 #[test]
 fn a_mutant_whose_drill_was_weakened_is_told_to_survive() {
     let _stack = one_at_a_time();

@@ -539,6 +539,79 @@ fn a_sale_that_opens_later_needs_a_request_to_open_it_with() {
     }
 }
 
+/// The oversell drill with top-ups: when, of which SKU, how many units.
+fn with_top_ups(top_ups: &[(u64, u64, u64)]) -> String {
+    let sections = top_ups.iter().map(|(at_ms, sku, units)| {
+        format!("[[sale.top_ups]]\nat_ms = {at_ms}\nsku = {sku}\nunits = {units}\n\n")
+    });
+    let sections: String = sections.collect();
+    oversell().replace("[load]", &format!("{sections}[load]"))
+}
+
+#[test]
+fn top_ups_are_planned_by_the_ids_of_their_skus() {
+    let (_folder, path) = folder_with(&with_top_ups(&[(2_000, 1, 50), (3_000, 5, 7)]));
+    let short = Choices {
+        short: true,
+        ..choices()
+    };
+    let planned = |choices| {
+        let top_ups = load_plan(&path, choices).unwrap().sale.top_ups;
+        top_ups
+            .into_iter()
+            .map(|one| (one.at_ms, one.sku, one.units))
+            .collect::<Vec<_>>()
+    };
+    let at = |first, second| {
+        [
+            (first, "sku-01".to_owned(), 50),
+            (second, "sku-05".to_owned(), 7),
+        ]
+    };
+    assert_eq!(planned(&choices()), at(2_000, 3_000));
+    assert_eq!(planned(&short), at(1_600, 2_400));
+}
+
+#[test]
+fn every_mistake_of_the_top_ups_is_reported() {
+    let drill = with_top_ups(&[(400, 6, 1), (10_000, 1, 0)]).replace(
+        "limit_per_user = 1",
+        "limit_per_user = 1\nopens_at_ms = 500",
+    );
+    let units = "sale.top_ups[1].units: 0 is out of range";
+    assert!(problems_of(&drill).iter().any(|one| one.starts_with(units)));
+    let problems = problems_of(&drill.replace("units = 0", "units = 1"));
+    assert_eq!(
+        problems,
+        [
+            "sale.top_ups[0].at_ms: 400 is before the sale opens at 500 ms",
+            "sale.top_ups[0].sku: there is no SKU 6; sale.skus is 5",
+            "sale.top_ups[1].at_ms: 10000 is after the load's end at 10000 ms",
+        ]
+    );
+}
+
+#[test]
+fn a_target_that_cannot_be_topped_up_is_named() {
+    let (_folder, path) = folder_with(&with_top_ups(&[(2_000, 1, 50)]));
+    let shop = Choices {
+        target: Some(
+            drills()
+                .join("targets/naive-shop.toml")
+                .display()
+                .to_string(),
+        ),
+        ..choices()
+    };
+    match load_plan(&path, &shop) {
+        Err(FileError::Wrong { problems, .. }) => assert_eq!(
+            problems.0[0].to_string(),
+            "sale.top_ups: target naive-shop has no start.top_up request to add units with"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn short_shrinks_every_time_and_rate_of_the_rush_alike() {
     let path = drills().join("baseline/rush.toml");

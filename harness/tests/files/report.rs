@@ -240,6 +240,7 @@ impl Run {
             last_call: None,
             journeys: None,
             faults: vec![self.fault()],
+            top_ups: Vec::new(),
             stores: self.stores(),
             reasons: REASONS.iter().map(|&reason| reason.to_owned()).collect(),
             damage: None,

@@ -24,6 +24,7 @@ pub fn sale_of(skus: &[(&str, u32)], queries: StateQueries) -> Plan {
             skus: skus.collect(),
             limit_per_user: 1,
             opens_at_ms: 0,
+            top_ups: Vec::new(),
         },
         load: Load {
             schedule: Schedule::of(Vec::new()),

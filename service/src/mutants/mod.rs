@@ -74,6 +74,7 @@ mutants! {
     send_before_reserve,
     silent_alerts,
     takes_before_limit,
+    top_up_mysql_only,
     trust_stale_replica,
     unbounded_accept,
     undeclared_keys,

@@ -35,6 +35,12 @@ pub enum SalesError {
         sku: String,
         why: String,
     },
+    #[error("{sale}/{sku} is not ready yet ({why}); ask again")]
+    NotReady {
+        sale: String,
+        sku: String,
+        why: String,
+    },
     #[error(
         "`{0}` is no name of a sale or SKU: 1 to 64 printable ASCII characters without {{ }} | : \" \\"
     )]
@@ -100,7 +106,11 @@ impl SaleDesk {
                 break rows.len();
             };
             if begun.elapsed() > WARM_UP_MAX {
-                return Err(not_ready(cold));
+                return Err(SalesError::NotReady {
+                    sale: cold.sale.clone(),
+                    sku: cold.sku.clone(),
+                    why: why_not(cold),
+                });
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         };
@@ -122,7 +132,11 @@ impl SaleDesk {
             .iter()
             .find(|row| !row.is_ready && row.state != SaleState::Open)
         {
-            return Err(not_ready(cold));
+            return Err(SalesError::NotWarm {
+                sale: cold.sale.clone(),
+                sku: cold.sku.clone(),
+                why: why_not(cold),
+            });
         }
         self.move_gates(&rows, Gate::Open).await?;
         self.store.set_sale_state(sale, SaleState::Open).await?;
@@ -197,14 +211,11 @@ impl SaleDesk {
     }
 }
 
-fn not_ready(row: &GateRow) -> SalesError {
+/// Why a SKU is not ready.
+fn why_not(row: &GateRow) -> String {
     let why = match row.trouble.as_str() {
         "" => "no keeper has got to it; does one run?",
         trouble => trouble,
     };
-    SalesError::NotWarm {
-        sale: row.sale.clone(),
-        sku: row.sku.clone(),
-        why: why.to_owned(),
-    }
+    why.to_owned()
 }

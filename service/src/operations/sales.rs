@@ -144,7 +144,8 @@ fn reason(error: &SalesError) -> Reason {
     match error {
         SalesError::Name(_) | SalesError::Unapproved(_) => Reason::BadRequest,
         SalesError::Store(error) if error.is_transient() => Reason::StoreUnavailable,
-        SalesError::Stock(_) => Reason::Paused,
+        // What was asked for is done, or will be.
+        SalesError::Stock(_) | SalesError::NotReady { .. } => Reason::Paused,
         _ => Reason::Conflict,
     }
 }
@@ -152,6 +153,15 @@ fn reason(error: &SalesError) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_under_way_is_to_be_asked_again_and_what_cannot_be_is_not() {
+        let (sale, sku, why) = ("sale".to_owned(), "sku".to_owned(), String::new());
+        let late = SalesError::NotReady { sale, sku, why };
+        assert!(reason(&late).status().is_server_error());
+        let never = SalesError::Empty("sale".to_owned());
+        assert!(reason(&never).status().is_client_error());
+    }
 
     #[test]
     fn only_the_whole_token_is_the_token() {

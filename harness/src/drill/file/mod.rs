@@ -27,7 +27,7 @@ pub use faults::FaultSection;
 pub use journeys::JourneysSection;
 pub use load::{ArrivalsSection, LoadSection};
 pub use population::PopulationSection;
-pub use sale::SaleSection;
+pub use sale::{SaleSection, TopUpSection};
 pub use service::ServiceSection;
 pub use shape::{OnTopSection, PhaseSection, ShapeSection};
 pub use short::ShortSection;

@@ -23,6 +23,7 @@ mod mysql_lock_holder;
 mod mysql_poison;
 mod mysql_read_only;
 mod mysql_replica_lag;
+mod mysql_stock_tamper;
 mod redis_failover;
 mod redis_key_loss;
 mod redis_memory_limit;
@@ -66,6 +67,7 @@ pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_poison::MysqlPoison;
 pub use mysql_read_only::MysqlReadOnly;
 pub use mysql_replica_lag::MysqlReplicaLag;
+pub use mysql_stock_tamper::MysqlStockTamper;
 pub use redis_failover::RedisFailover;
 pub use redis_key_loss::{LostKey, RedisKeyLoss};
 pub use redis_memory_limit::RedisMemoryLimit;
@@ -184,6 +186,7 @@ kinds! {
     "mysql_poison" => MysqlPoison,
     "mysql_read_only" => MysqlReadOnly,
     "mysql_replica_lag" => MysqlReplicaLag,
+    "mysql_stock_tamper" => MysqlStockTamper,
     "redis_failover" => RedisFailover,
     "redis_key_loss" => RedisKeyLoss,
     "redis_memory_limit" => RedisMemoryLimit,

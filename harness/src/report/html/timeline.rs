@@ -24,6 +24,7 @@ pub fn section(input: &ReportInput<'_>) -> Result<Markup, ReportError> {
         section {
             h2 { "How it went" }
             (legend_of_faults(input))
+            (top_ups(input))
             @for plot in &plots { (plot) }
             @if plots.is_empty() { p { "No timeline was recorded." } }
         }
@@ -41,6 +42,18 @@ fn legend_of_faults(input: &ReportInput<'_>) -> Markup {
                         @if let Some(healed) = fault.healed_at_ms { ", healed at " (ms(healed)) }
                         @else if fault.heals { ", not healed" }
                     }
+                }
+            }
+        }
+    }
+}
+
+fn top_ups(input: &ReportInput<'_>) -> Markup {
+    html! {
+        @if !input.evidence.top_ups.is_empty() {
+            ul.bands {
+                @for one in &input.evidence.top_ups {
+                    li { b { "top-up" } " " (one.news()) }
                 }
             }
         }
