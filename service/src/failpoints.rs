@@ -17,6 +17,8 @@ pub enum Point {
     AfterPublish,
     /// A stream's messages are in a consumer's hands, MySQL does not have them.
     BeforeApply,
+    /// A batch's messages are marked as consumed, within the transaction that has not done its work yet.
+    AfterMark,
     /// MySQL has the batch, the queue does not know.
     AfterApply,
     /// MySQL has cancelled, Redis has not released.
@@ -28,12 +30,13 @@ pub enum Point {
 }
 
 impl Point {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::AfterHalfMessage,
         Self::AfterReserve,
         Self::AfterCommit,
         Self::AfterPublish,
         Self::BeforeApply,
+        Self::AfterMark,
         Self::AfterApply,
         Self::AfterCancel,
         Self::AfterClose,
@@ -49,6 +52,7 @@ impl Point {
             Self::AfterCommit => "after_commit",
             Self::AfterPublish => "after_publish",
             Self::BeforeApply => "before_apply",
+            Self::AfterMark => "after_mark",
             Self::AfterApply => "after_apply",
             Self::AfterCancel => "after_cancel",
             Self::AfterClose => "after_close",

@@ -1,5 +1,6 @@
 //! Orders on their way into MySQL: lanes in parallel, none of which shares a SKU with another.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::lanes::by_lane;
 use crate::parts::{Poison, parts};
 use crate::sale::clock;
 use crate::sale::order::OrderMessage;
-use crate::store::{Applied, Entry, Letter, LetterKind, Store, StoreError, reason};
+use crate::store::{Applied, Entry, Letter, LetterKind, Store, StoreError, Unstorable, reason};
 
 /// Pause before a batch that MySQL did not take is offered again.
 const APPLY_PAUSE: Duration = Duration::from_millis(500);
@@ -118,26 +119,55 @@ where
         self.entry == Entry::Delivered && u128::from(age_ms) > self.age_max.as_millis()
     }
 
-    /// Finds out which orders of a refused batch MySQL cannot store, by halves, so that the others do not wait for it.
+    /// Sets aside the orders of a refused batch that MySQL cannot store, so that the others do not wait for them. If none can
+    /// be named, halves are offered, down to single orders.
     async fn isolate(&self, batch: &[OrderMessage], error: StoreError) -> Result<bool, StoreError> {
-        let [order] = batch else {
-            let (first, second) = batch.split_at(batch.len() / 2);
-            return Ok(
-                Box::pin(self.apply_batch(first)).await && Box::pin(self.apply_batch(second)).await
-            );
-        };
-        tracing::error!(order = order.order_id, %error, "MySQL cannot store this order; it is parked");
+        match (batch, error) {
+            (batch, StoreError::Unstorable(unstorable)) => {
+                for Unstorable { order_id, reason } in &unstorable {
+                    let order = batch.iter().find(|order| order.order_id == *order_id);
+                    if let Some(order) = order {
+                        self.set_aside(order, reason).await?;
+                    }
+                }
+                let names: HashSet<&str> =
+                    unstorable.iter().map(|one| one.order_id.as_str()).collect();
+                let mut rest = batch.to_vec();
+                rest.retain(|order| !names.contains(order.order_id.as_str()));
+                Ok(rest.is_empty() || Box::pin(self.apply_batch(&rest)).await)
+            }
+            ([order], error) => self
+                .set_aside(order, &error.to_string())
+                .await
+                .map(|()| true),
+            (batch, _) => {
+                let (first, second) = batch.split_at(batch.len() / 2);
+                Ok(Box::pin(self.apply_batch(first)).await
+                    && Box::pin(self.apply_batch(second)).await)
+            }
+        }
+    }
+
+    async fn set_aside(&self, order: &OrderMessage, why: &str) -> Result<(), StoreError> {
+        tracing::error!(
+            order = order.order_id,
+            why,
+            "MySQL cannot store this order; it is parked"
+        );
         let letter = Letter {
             kind: LetterKind::Order,
             order_id: &order.order_id,
             body: &order.body(),
-            reason: &error.to_string(),
+            reason: why,
             tries: 1,
         };
         match parts().poison() {
-            Poison::Parked => self.store.park(letter).await.map(|()| true),
-            Poison::Dropped => Ok(true),
-            Poison::OfferedAgain => Err(error),
+            Poison::Parked => self.store.park(letter).await,
+            Poison::Dropped => Ok(()),
+            Poison::OfferedAgain => Err(StoreError::Unstorable(vec![Unstorable {
+                order_id: order.order_id.clone(),
+                reason: why.to_owned(),
+            }])),
         }
     }
 

@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sqlx::MySqlConnection;
 
-use super::batch_rows::{ids_in, insert_orders, mark_consumed, over_limit, reject_short};
+use super::batch_rows::{
+    ids_in, insert_orders, mark_consumed, name_unstorable, over_limit, reject_short,
+};
 use super::outbox::announce;
 use super::stock::{SkuStock, StockTables};
 use super::tombstone::reason;
 use super::transaction::Work;
 use super::{Store, StoreError, release};
+use crate::failpoints::{Point, reach};
 use crate::parts::parts;
 use crate::sale::order::OrderMessage;
 
@@ -160,8 +163,10 @@ impl Batch<'_> {
             true => over_limit(connection, &fresh).await?,
             false => HashSet::new(),
         };
-        if !fresh.is_empty() {
-            insert_orders(connection, &fresh, &refused).await?;
+        if !fresh.is_empty()
+            && let Err(error) = insert_orders(connection, &fresh, &refused).await
+        {
+            return Err(name_unstorable(connection, &fresh, &refused, error).await);
         }
         let takers = parts().takers(Delivery {
             all: &batch,
@@ -228,6 +233,7 @@ impl Batch<'_> {
         if self.entry == Entry::Delivered && !unseen.is_empty() {
             mark_consumed(connection, unseen).await?;
             after(connection, Step::Mark).await?;
+            reach(Point::AfterMark);
         }
         Ok(())
     }

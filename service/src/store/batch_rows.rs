@@ -6,7 +6,7 @@ use sqlx::{MySqlConnection, QueryBuilder};
 
 use super::order::text;
 use super::tombstone::reason;
-use super::{StoreError, now_ms};
+use super::{StoreError, Unstorable, now_ms};
 use crate::parts::parts;
 use crate::sale::order::OrderMessage;
 
@@ -121,6 +121,34 @@ pub(super) async fn insert_orders(
         .await
         .map(|_| ())
         .map_err(|source| StoreError::sql("insert orders", source))
+}
+
+/// Names the orders that MySQL does not take, when it has refused all of them together: each is offered alone. The
+/// transaction fails anyhow; in another one the others go in without them.
+pub(super) async fn name_unstorable(
+    connection: &mut MySqlConnection,
+    fresh: &[&OrderMessage],
+    refused: &HashSet<String>,
+    together: StoreError,
+) -> StoreError {
+    if together.is_transient() {
+        return together;
+    }
+    let mut unstorable = Vec::new();
+    for message in fresh {
+        match insert_orders(connection, &[message], refused).await {
+            Ok(()) => {}
+            Err(error) if error.is_transient() => return error,
+            Err(error) => unstorable.push(Unstorable {
+                order_id: message.order_id.clone(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+    match unstorable.is_empty() {
+        true => together,
+        false => StoreError::Unstorable(unstorable),
+    }
 }
 
 /// Turns an order inserted by this transaction into a rejected one.

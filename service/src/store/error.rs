@@ -64,6 +64,16 @@ pub enum StoreError {
     Behind { lag_ms: u64 },
     #[error("batch of {size} messages is larger than {max}; split it")]
     BatchTooLarge { size: usize, max: usize },
+    #[error("MySQL does not take {} of the batch's orders: {}", .0.len(), .0.iter().map(Unstorable::to_string).collect::<Vec<_>>().join("; "))]
+    Unstorable(Vec<Unstorable>),
+}
+
+/// An order that MySQL refuses for what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{order_id}: {reason}")]
+pub struct Unstorable {
+    pub order_id: String,
+    pub reason: String,
 }
 
 impl StoreError {

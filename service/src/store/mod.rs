@@ -34,7 +34,7 @@ use crate::sale::clock::now_ms;
 pub use apply::{Applied, AppliedOutcome, BATCH_MAX, Delivery, Entry, Step};
 pub use audit::AuditLine;
 pub use dead_letter::{DeadLetter, Letter, LetterKind};
-pub use error::StoreError;
+pub use error::{StoreError, Unstorable};
 pub use gate::{GateRow, Gates};
 pub use image::{ImageOrder, SkuImage};
 pub use node::NODE_TTL;
