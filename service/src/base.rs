@@ -69,7 +69,12 @@ impl Base {
             settings.alert_url.clone(),
             tasks,
         );
-        let mut store = Store::open(&settings.mysql_url, settings.stock_tables()).await?;
+        let mut store = Store::open(
+            &settings.mysql_url,
+            settings.mysql_owner_url(),
+            settings.stock_tables(),
+        )
+        .await?;
         if let Some(url) = settings.mysql_replica_url() {
             store = store.with_replica(url)?;
         }

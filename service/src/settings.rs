@@ -24,6 +24,10 @@ pub struct Settings {
     /// `mysql://user:password@host:port/database`
     #[arg(long, env = "FLASHSALE_MYSQL_URL", hide_env_values = true)]
     pub mysql_url: String,
+    /// The same of the account that owns the tables: creates and upgrades them, and gives the one above what a node needs
+    /// and no more. Without it that one needs all rights on the database.
+    #[arg(long, env = "FLASHSALE_MYSQL_OWNER_URL", hide_env_values = true)]
+    pub mysql_owner_url: Option<String>,
     /// The same of a replica, which is asked what may be some seconds old. Without it, or while it is 5 s behind, the
     /// primary is.
     #[arg(long, env = "FLASHSALE_MYSQL_REPLICA_URL", hide_env_values = true)]
@@ -125,6 +129,13 @@ impl Settings {
     #[must_use]
     pub fn hold(&self) -> Duration {
         Duration::from_secs(self.hold_s)
+    }
+
+    /// An empty one is none.
+    #[must_use]
+    pub fn mysql_owner_url(&self) -> Option<&str> {
+        let url = self.mysql_owner_url.as_deref();
+        url.filter(|url| !url.is_empty())
     }
 
     /// An empty one is none.

@@ -3,6 +3,7 @@
 //! Owns every SQL statement. Invariant of each SKU: available + units of live orders = total, in every
 //! snapshot, because each transaction here changes both sides or none.
 
+mod accounts;
 mod apply;
 mod audit;
 mod batch_rows;
@@ -16,6 +17,7 @@ mod outbox;
 mod release;
 mod replica;
 mod sale;
+mod schema;
 mod shard;
 mod stock;
 mod tombstone;
@@ -57,9 +59,6 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// with 24 connections of this many each stay below the server's default of 16,382 (`max_prepared_stmt_count`).
 const STATEMENTS_CACHED: usize = 150;
 
-/// How long a node waits for others that migrate.
-const MIGRATION_WAIT: Duration = Duration::from_secs(30);
-
 /// Settings of every connection. READ COMMITTED: fewer gap locks, hence fewer deadlocks between batches
 /// (snapshots ask for their own isolation). Lock waits give up after 5 s instead of 50 and are tried again.
 const SESSION: [&str; 2] = [
@@ -81,48 +80,30 @@ pub struct Store {
 
 impl Store {
     /// Connects to `mysql://user:password@host:port/database`, creates or upgrades the tables, and agrees with the other
-    /// nodes on where the stock is.
+    /// nodes on where the stock is. With `owner_url` the tables belong to that account, and this one gets what a node needs.
     ///
     /// # Errors
-    /// MySQL does not answer, the user may not change the schema, or the stock is in another number of tables.
-    pub async fn open(url: &str, tables: StockTables) -> Result<Self, StoreError> {
-        let store = Self {
-            pool: connect(url).await?,
+    /// MySQL does not answer, the owner may not change the schema, or the stock is in another number of tables.
+    pub async fn open(
+        url: &str,
+        owner_url: Option<&str>,
+        tables: StockTables,
+    ) -> Result<Self, StoreError> {
+        if let Some(owner_url) = owner_url {
+            let owner = connect(owner_url).await?;
+            schema::bring_up(&owner, Some(url)).await?;
+            owner.close().await;
+        }
+        let pool = connect(url).await?;
+        if owner_url.is_none() {
+            schema::bring_up(&pool, None).await?;
+        }
+        tables.shards.agree(&pool).await?;
+        Ok(Self {
+            pool,
             tables,
             replica: None,
-        };
-        store.migrate().await?;
-        tables.shards.agree(&store.pool).await?;
-        Ok(store)
-    }
-
-    /// Creates or upgrades the tables, one node after the other.
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let wrap = |source| StoreError::sql("take turns at migrating", source);
-        let mut connection = self.pool.acquire().await.map_err(wrap)?;
-        let locked: Option<i64> = sqlx::query_scalar(&format!(
-            "SELECT CAST(GET_LOCK('flashsale migrations', {}) AS SIGNED)",
-            MIGRATION_WAIT.as_secs()
-        ))
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(wrap)?;
-        if locked != Some(1) {
-            return Err(StoreError::Stalled {
-                action: "take turns at migrating",
-                after_ms: MIGRATION_WAIT.as_millis() as u64,
-            });
-        }
-        let mut migrator = sqlx::migrate!("./migrations");
-        // Its own lock waits for -1 s, which is for ever on MySQL and not at all on MariaDB.
-        migrator.set_locking(false);
-        let migrated = migrator.run(&self.pool).await;
-        // The lock would go with the connection; this connection stays.
-        sqlx::query("DO RELEASE_LOCK('flashsale migrations')")
-            .execute(&mut *connection)
-            .await
-            .map_err(wrap)?;
-        migrated.map_err(|source| StoreError::Migrate { source })
+        })
     }
 
     /// One round trip: is the database answering?

@@ -2,6 +2,7 @@
 #![recursion_limit = "256"] // The RocketMQ client's futures are deeply nested.
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod accounts;
 mod applier;
 mod dead_letters;
 mod doubt;

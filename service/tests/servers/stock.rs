@@ -62,7 +62,7 @@ async fn no_strategy_sells_a_unit_twice() {
             ..mariadb::TABLES
         };
         let url = mariadb::database().await;
-        let store = Store::open(&url, tables).await.unwrap();
+        let store = mariadb::open(&url, tables).await.unwrap();
         store.put_sale(SALE, ONE_EACH).await.unwrap();
         store.put_sku(SALE, "hot", 150).await.unwrap();
         let created = rush(&store, "hot").await;
@@ -75,7 +75,7 @@ async fn no_strategy_sells_a_unit_twice() {
 #[tokio::test]
 async fn a_sku_is_in_the_one_table_that_the_routing_names() {
     let url = mariadb::database().await;
-    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
+    let store = mariadb::open(&url, mariadb::TABLES).await.unwrap();
     store.put_sale(SALE, ONE_EACH).await.unwrap();
     let mut beside = mariadb::connect(&url).await;
     for n in 0..50 {
@@ -112,8 +112,8 @@ async fn another_number_of_tables_is_refused_and_named() {
         shards: Shards::of(7),
         ..mariadb::TABLES
     };
-    Store::open(&url, seven).await.unwrap();
-    let refused = Store::open(&url, mariadb::TABLES).await.unwrap_err();
+    mariadb::open(&url, seven).await.unwrap();
+    let refused = mariadb::open(&url, mariadb::TABLES).await.unwrap_err();
     assert!(matches!(
         refused,
         StoreError::OtherShards {
@@ -125,7 +125,7 @@ async fn another_number_of_tables_is_refused_and_named() {
         refused.to_string().contains("--stock-shards 7"),
         "{refused}"
     );
-    Store::open(&url, seven).await.unwrap();
+    mariadb::open(&url, seven).await.unwrap();
 }
 
 /// A database of an earlier version, with stock in it.
@@ -155,7 +155,7 @@ async fn before_the_shards(url: &str) {
 async fn stock_from_before_the_tables_is_found_again() {
     let url = mariadb::database().await;
     before_the_shards(&url).await;
-    let store = Store::open(&url, mariadb::TABLES).await.unwrap();
+    let store = mariadb::open(&url, mariadb::TABLES).await.unwrap();
     store.put_sale(SALE, ONE_EACH).await.unwrap();
     for n in 0..30_u32 {
         let sku = format!("größe-{n}");

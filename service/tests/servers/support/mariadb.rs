@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use flashsale::sale::sku::Rules;
-use flashsale::store::{Shards, StockStrategy, StockTables, Store};
+use flashsale::store::{Shards, StockStrategy, StockTables, Store, StoreError};
 use sqlx::{ConnectOptions, Connection};
 
 use super::supervised::{Supervised, free_port};
@@ -33,14 +33,20 @@ impl Server {
         let root = self.root();
         let name = format!("flash_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let mut connection = connect(&root).await;
-        sqlx::raw_sql(&format!("CREATE DATABASE {name}"))
-            .execute(&mut connection)
-            .await
-            .unwrap();
+        for sql in [
+            format!("CREATE USER IF NOT EXISTS {NODE}"),
+            format!("CREATE DATABASE {name}"),
+        ] {
+            let done = sqlx::raw_sql(&sql).execute(&mut connection).await;
+            done.unwrap();
+        }
         connection.close().await.unwrap();
         format!("{root}/{name}")
     }
 }
+
+/// The nodes' account. It has no rights but those that the owner of the tables gives it.
+const NODE: &str = "node";
 
 static SERVER: OnceLock<Server> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
@@ -59,9 +65,22 @@ pub const TABLES: StockTables = StockTables {
     strategy: StockStrategy::Conditional,
 };
 
+/// A node's store in the database of this URL, whose owner it names: with no more rights than a node has.
+///
+/// # Errors
+/// As [`Store::open`].
+pub async fn open(url: &str, tables: StockTables) -> Result<Store, StoreError> {
+    Store::open(&node_url(url), Some(url), tables).await
+}
+
+/// The same database, by the account of the nodes.
+pub fn node_url(url: &str) -> String {
+    url.replace("root@", &format!("{NODE}@"))
+}
+
 /// A store in a database of its own.
 pub async fn store() -> Store {
-    Store::open(&database().await, TABLES).await.unwrap()
+    open(&database().await, TABLES).await.unwrap()
 }
 
 /// A store with one sale and its SKUs, each with its units.
@@ -71,7 +90,7 @@ pub async fn selling(sale: &str, rules: Rules, skus: &[(&str, i64)]) -> Store {
 
 /// The same in a database of the caller's.
 pub async fn selling_at(url: &str, sale: &str, rules: Rules, skus: &[(&str, i64)]) -> Store {
-    let store = Store::open(url, TABLES).await.unwrap();
+    let store = open(url, TABLES).await.unwrap();
     store.put_sale(sale, rules).await.unwrap();
     for (sku, stock) in skus {
         store.put_sku(sale, sku, *stock).await.unwrap();

@@ -130,13 +130,15 @@ impl ShopBench {
     ) -> Self {
         let node = RedisNode::start().await;
         let (mysql_url, seed) = (mariadb::database().await, node.address.to_string());
-        let (mysql, redis) = (
-            format!("--mysql-url={mysql_url}"),
+        let (mysql, owner, redis) = (
+            format!("--mysql-url={}", mariadb::node_url(&mysql_url)),
+            format!("--mysql-owner-url={mysql_url}"),
             format!("--redis-seeds={seed}"),
         );
         let needed = [
             "flashsale",
             &mysql,
+            &owner,
             &redis,
             "--rocketmq-namesrv=unused",
             "--ops-token=secret",
