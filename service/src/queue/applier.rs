@@ -1,6 +1,5 @@
 //! Orders on their way into MySQL: lanes in parallel, none of which shares a SKU with another.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -124,16 +123,13 @@ where
     async fn isolate(&self, batch: &[OrderMessage], error: StoreError) -> Result<bool, StoreError> {
         match (batch, error) {
             (batch, StoreError::Unstorable(unstorable)) => {
-                for Unstorable { order_id, reason } in &unstorable {
-                    let order = batch.iter().find(|order| order.order_id == *order_id);
-                    if let Some(order) = order {
-                        self.set_aside(order, reason).await?;
+                let mut rest = Vec::with_capacity(batch.len());
+                for order in batch {
+                    match unstorable.iter().find(|one| one.order_id == order.order_id) {
+                        Some(one) => self.set_aside(order, &one.reason).await?,
+                        None => rest.push(order.clone()),
                     }
                 }
-                let names: HashSet<&str> =
-                    unstorable.iter().map(|one| one.order_id.as_str()).collect();
-                let mut rest = batch.to_vec();
-                rest.retain(|order| !names.contains(order.order_id.as_str()));
                 Ok(rest.is_empty() || Box::pin(self.apply_batch(&rest)).await)
             }
             ([order], error) => self

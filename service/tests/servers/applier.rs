@@ -8,7 +8,7 @@ use flashsale::queue::applier::{Applier, Unreadable};
 use flashsale::sale::clock;
 use flashsale::sale::order::OrderMessage;
 use flashsale::sale::sku::Rules;
-use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store};
+use flashsale::store::{Applied, Entry, LetterKind, OrderState, Store, StoreError};
 use tokio::sync::watch;
 
 use crate::support::{mariadb, orders};
@@ -59,6 +59,14 @@ async fn poison_is_parked_alone_and_its_batch_goes_on() {
     for poison in [7, 29] {
         orders[poison].user = "u".repeat(200); // More than the column takes.
     }
+    let refused = store.enter(&orders, Entry::Delivered).await.unwrap_err();
+    let StoreError::Unstorable(mut named) = refused else {
+        panic!("{refused}");
+    };
+    named.sort_by_key(|one| one.order_id != orders[7].order_id);
+    let named: Vec<_> = named.iter().map(|one| &one.order_id).collect();
+    assert_eq!(named, [7, 29].map(|n: usize| &orders[n].order_id));
+
     assert!(applier.apply(orders.clone()).await);
     assert_eq!(heard.lock().unwrap().len(), 28);
     let image = store.sku_images(SALE).await.unwrap().remove(0);
