@@ -180,8 +180,8 @@ impl Base {
     }
 
     fn app(&self, settings: &Settings, queues: Queues, prometheus: PrometheusHandle) -> App {
-        let room = WaitingRoom::new(settings.waiting_max, settings.orders_in_flight);
-        let desk_room = WaitingRoom::new(settings.desk_max, settings.desk_max);
+        let room = WaitingRoom::new(settings.waiting_max);
+        let desk_room = WaitingRoom::new(settings.desk_max);
         let work = Handle::current();
         App {
             is_gateway: self.role.is_gateway(),

@@ -87,7 +87,7 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
     /// Buy requests in the waiting room at once; those beyond are answered `busy`.
-    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "128")]
+    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "256")]
     pub waiting_max: NonZeroUsize,
     /// Buyers at once who ask for their order, pay or cancel; those beyond are answered `busy`.
     #[arg(long, env = "FLASHSALE_DESK_MAX", default_value = "128")]
@@ -95,9 +95,6 @@ pub struct Settings {
     /// Orders in the queue that wait to be applied; past it buyers are answered `busy`.
     #[arg(long, env = "FLASHSALE_BACKLOG_MAX", default_value_t = 10_000)]
     pub backlog_max: u64,
-    /// Orders in RocketMQ's transactions at once; the other ways have only the waiting room.
-    #[arg(long, env = "FLASHSALE_ORDERS_IN_FLIGHT", default_value = "64")]
-    pub orders_in_flight: NonZeroUsize,
     /// Orders that share a RocketMQ transaction at most, 1 to 100; 1 for whoever else reads the topic and expects no more.
     #[arg(long, env = "FLASHSALE_ORDERS_PER_MESSAGE_MAX", default_value_t = BUNDLE_MAX as u8,
         value_parser = clap::value_parser!(u8).range(1..=BUNDLE_MAX as i64))]

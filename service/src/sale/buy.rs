@@ -14,7 +14,7 @@ use super::sku::{Entered, Gate, Sku};
 use super::waiting_room::{Seat, WaitingRoom};
 use crate::gateway::reason::Reason;
 use crate::parts::parts;
-use crate::queue::{QueuePath, Queues, Submitted};
+use crate::queue::{Queues, Submitted};
 use crate::stock::Stock;
 
 /// What a buyer asks for.
@@ -113,11 +113,12 @@ impl Shop {
             request_id: purchase.request_id.to_string(),
             at_ms: clock::now_ms(),
         };
-        let reserved = self
-            .work
-            .spawn(async move { shop.serve(&admitted, order_id, order).await })
-            .await;
-        reserved.unwrap_or(Answer::Refused(Reason::QueueUnavailable))
+        let submitting = async move {
+            let queue = &shop.queues.of(&admitted.sku).queue;
+            queue.submit(order).await
+        };
+        let submitted = self.work.spawn(submitting).await;
+        answer(order_id, submitted.unwrap_or(Submitted::QueueUnavailable))
     }
 
     /// Everything that can be said from memory.
@@ -145,33 +146,6 @@ impl Shop {
             _entered: entered,
             _seat: seat,
         })
-    }
-
-    /// Submits, where there are half messages only when a counter is free and memory does not know better by then.
-    async fn serve(&self, admitted: &Admitted, order_id: OrderId, order: OrderMessage) -> Answer {
-        let (sku, purchaser) = (&admitted.sku, order.user.clone());
-        let path = sku.rules().queue;
-        let serve = async {
-            if sku.gate() != Gate::Open {
-                return Err(at_gate(sku.gate()));
-            }
-            match refusal(sku, &order.user, order.quantity) {
-                Some(reason) => Err(reason),
-                None => Ok(self.queues.at(path).queue.submit(order).await),
-            }
-        };
-        // The other ways cost nothing until Redis has granted.
-        let served = match path {
-            QueuePath::RocketMq => self.room.at_counter(serve).await,
-            QueuePath::Outbox | QueuePath::Stream => serve.await,
-        };
-        match served {
-            Ok(submitted) => answer(order_id, submitted),
-            Err(reason) => {
-                let same = sku.accepted(&purchaser, || order_id);
-                same.map_or(Answer::Refused(reason), Answer::Same)
-            }
-        }
     }
 }
 

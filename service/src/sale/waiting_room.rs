@@ -1,15 +1,14 @@
-//! The waiting room: how many buyers may wait for a reservation, and how many are served at once.
+//! The waiting room: how many buyers may wait for an answer at once.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Seats and counters. A buyer who finds no seat is told "busy" at once.
+/// Seats. A buyer who finds none is told "busy" at once.
 #[derive(Debug)]
 pub struct WaitingRoom {
     seats: Arc<Semaphore>,
-    counters: Semaphore,
 }
 
 /// A seat, held until dropped.
@@ -20,10 +19,9 @@ pub struct Seat {
 
 impl WaitingRoom {
     #[must_use]
-    pub fn new(seats: NonZeroUsize, counters: NonZeroUsize) -> Self {
+    pub fn new(seats: NonZeroUsize) -> Self {
         Self {
             seats: Arc::new(Semaphore::new(seats.get())),
-            counters: Semaphore::new(counters.get()),
         }
     }
 
@@ -31,13 +29,6 @@ impl WaitingRoom {
     pub fn sit(&self) -> Option<Seat> {
         let permit = Arc::clone(&self.seats).try_acquire_owned().ok()?;
         Some(Seat { _permit: permit })
-    }
-
-    /// Waits for a free counter, in the order of arrival, and does `serve` there.
-    pub async fn at_counter<T>(&self, serve: impl Future<Output = T>) -> T {
-        // The semaphore is never closed; if it were, serving would still be right.
-        let _counter = self.counters.acquire().await.ok();
-        serve.await
     }
 }
 
@@ -48,7 +39,7 @@ mod tests {
     #[test]
     fn a_full_room_takes_nobody_until_a_seat_is_free() {
         let two = NonZeroUsize::new(2).unwrap();
-        let room = WaitingRoom::new(two, two);
+        let room = WaitingRoom::new(two);
         let (first, second) = (room.sit(), room.sit());
         assert!(first.is_some() && second.is_some());
         assert!(room.sit().is_none());

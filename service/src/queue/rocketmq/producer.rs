@@ -27,7 +27,7 @@ pub struct Producer {
 
 struct Shared {
     sender: Arc<Sender>,
-    /// As many wait here as buyers are at the counters.
+    /// As many wait here as there are seats in the waiting room.
     inbox: mpsc::UnboundedSender<Waiting>,
     bundling: JoinHandle<()>,
 }
