@@ -243,17 +243,25 @@ mod tests {
         );
     }
 
+    /// The only unit is sold, and somebody is sent away.
+    fn sold_out() -> Tiny {
+        Tiny::sale(1).bought(1).refused(2, "sold_out")
+    }
+
+    /// Topped up at 17 ms, with 1 ms of grace for stamps; somebody who asked at this time is sent away.
+    fn asked_at(ns: u64) -> Tiny {
+        let topped_up = sold_out().top_up(1).refused(3, "sold_out");
+        topped_up.but(|one| {
+            one.sent_ns = ns;
+            one.completed_ns = 30_000_000;
+        })
+    }
+
     #[test]
-    fn sold_out_is_held_against_what_has_come_by_then() {
-        let sold_out = || Tiny::sale(1).bought(1).refused(2, "sold_out");
-        let unknown = |tiny: Tiny| tiny.but_top_up(TopUpOutcome::Unknown { why: String::new() });
-        // Topped up at 17 ms, 1 ms of grace for stamps.
-        let asked_at = |tiny: Tiny, ns: u64| {
-            tiny.top_up(1).refused(3, "sold_out").but(|one| {
-                one.sent_ns = ns;
-                one.completed_ns = 30_000_000;
-            })
-        };
+    fn sold_out_until_units_come_and_when_they_are_gone_passes() {
+        let nobody_answered = TopUpOutcome::Unknown { why: String::new() };
+        let first_both = Tiny::sale(1).top_up(1).bought(1).bought(2);
+        let of_another_sku = sold_out().sku(1).top_up(1).refused(3, "sold_out");
         assert_verdicts(
             CheckId::S8,
             vec![
@@ -264,13 +272,38 @@ mod tests {
                 ),
                 (
                     "topped up before the first was sold",
-                    Tiny::sale(1)
+                    first_both.refused(3, "sold_out"),
+                    Pass,
+                ),
+                (
+                    "asked in the moment of the top-up's answer",
+                    asked_at(17_999_999),
+                    Pass,
+                ),
+                (
+                    "a top-up that nobody answered",
+                    sold_out()
                         .top_up(1)
-                        .bought(1)
-                        .bought(2)
+                        .but_top_up(nobody_answered)
                         .refused(3, "sold_out"),
                     Pass,
                 ),
+                (
+                    "of another SKU",
+                    of_another_sku.with(|e| e.plan.sale.top_ups[0].sku = "s1".to_owned()),
+                    Pass,
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn sold_out_after_units_have_come_fails() {
+        let sold_again = sold_out().top_up(1).bought(3).refused(4, "sold_out");
+        let too_early = Tiny::sale(1).refused(2, "sold_out").bought(1);
+        assert_verdicts(
+            CheckId::S8,
+            vec![
                 (
                     "still called sold out",
                     sold_out().top_up(1).refused(3, "sold_out"),
@@ -283,51 +316,15 @@ mod tests {
                 ),
                 (
                     "called sold out too early after the second time",
-                    sold_out()
-                        .top_up(1)
-                        .bought(3)
-                        .refused(4, "sold_out")
-                        .top_up(2)
-                        .bought(5)
-                        .refused(6, "sold_out"),
+                    sold_again.top_up(2).bought(5).refused(6, "sold_out"),
                     Fail,
                 ),
                 (
                     "called sold out before the first was sold, and all right afterwards",
-                    Tiny::sale(1)
-                        .refused(2, "sold_out")
-                        .bought(1)
-                        .top_up(1)
-                        .bought(3)
-                        .refused(4, "sold_out"),
+                    too_early.top_up(1).bought(3).refused(4, "sold_out"),
                     Fail,
                 ),
-                (
-                    "asked in the moment of the top-up's answer",
-                    asked_at(sold_out(), 17_999_999),
-                    Pass,
-                ),
-                (
-                    "asked just after it",
-                    asked_at(sold_out(), 18_000_000),
-                    Fail,
-                ),
-                (
-                    "a top-up that nobody answered",
-                    unknown(sold_out().top_up(1)).refused(3, "sold_out"),
-                    Pass,
-                ),
-                (
-                    "of another SKU",
-                    sold_out()
-                        .sku(1)
-                        .top_up(1)
-                        .refused(3, "sold_out")
-                        .with(|e| {
-                            e.plan.sale.top_ups[0].sku = "s1".to_owned();
-                        }),
-                    Pass,
-                ),
+                ("asked just after it", asked_at(18_000_000), Fail),
             ],
         );
     }
