@@ -87,7 +87,7 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_OPS_TOKEN", hide_env_values = true)]
     pub ops_token: String,
     /// Buy requests in the waiting room at once; those beyond are answered `busy`.
-    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "256")]
+    #[arg(long, env = "FLASHSALE_WAITING_MAX", default_value = "128")]
     pub waiting_max: NonZeroUsize,
     /// Buyers at once who ask for their order, pay or cancel; those beyond are answered `busy`.
     #[arg(long, env = "FLASHSALE_DESK_MAX", default_value = "128")]
