@@ -8,41 +8,31 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, BufWriter, ReadBuf};
 
-/// Bytes of answers from which on they do not wait for others.
-const FULL: usize = 64 * 1024;
+/// Bytes of answers that wait for others: more than those of the sixteen requests that hyper answers in a row.
+const FULL: usize = 16 * 1024;
 
-/// The stream, and what is to be written to it. Clones share both; only one task uses them, so the lock is always free.
+/// The stream, which nothing but [`Self::drive`] flushes. Clones share it; only one task uses them, so the lock is always
+/// free.
 pub struct Corked<S> {
-    shared: Arc<Mutex<Shared<S>>>,
-}
-
-struct Shared<S> {
-    stream: S,
-    answers: Vec<u8>,
-    written: usize,
+    stream: Arc<Mutex<BufWriter<S>>>,
 }
 
 impl<S> Clone for Corked<S> {
     fn clone(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
+            stream: Arc::clone(&self.stream),
         }
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Corked<S> {
     pub fn new(stream: S) -> Self {
-        let shared = Shared {
-            stream,
-            answers: Vec::new(),
-            written: 0,
-        };
         Self {
-            shared: Arc::new(Mutex::new(shared)),
+            stream: Arc::new(Mutex::new(BufWriter::with_capacity(FULL, stream))),
         }
     }
 
@@ -56,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Corked<S> {
             if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
                 return Poll::Ready(ended);
             }
-            match self.lock().poll_empty(cx) {
+            match Pin::new(&mut *self.lock()).poll_flush(cx) {
                 Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
                 _ => Poll::Pending,
             }
@@ -64,24 +54,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Corked<S> {
         .await
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared<S>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> Shared<S> {
-    /// Writes everything; pending while the peer does not take it.
-    fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.written < self.answers.len() {
-            let rest = &self.answers[self.written..];
-            match ready!(Pin::new(&mut self.stream).poll_write(cx, rest))? {
-                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                count => self.written += count,
-            }
-        }
-        self.answers.clear();
-        self.written = 0;
-        Poll::Ready(Ok(()))
+    fn lock(&self) -> MutexGuard<'_, BufWriter<S>> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,7 +65,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Corked<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.lock().stream).poll_read(cx, buffer)
+        Pin::new(&mut *self.lock()).poll_read(cx, buffer)
     }
 }
 
@@ -101,12 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Corked<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let mut shared = self.lock();
-        if shared.answers.len() >= FULL {
-            ready!(shared.poll_empty(cx))?;
-        }
-        shared.answers.extend_from_slice(bytes);
-        Poll::Ready(Ok(bytes.len()))
+        Pin::new(&mut *self.lock()).poll_write(cx, bytes)
     }
 
     /// Does nothing: [`Self::drive`] does it.
@@ -115,9 +84,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Corked<S> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut shared = self.lock();
-        ready!(shared.poll_empty(cx))?;
-        Pin::new(&mut shared.stream).poll_shutdown(cx)
+        Pin::new(&mut *self.lock()).poll_shutdown(cx)
     }
 }
 
