@@ -128,18 +128,14 @@ impl Settings {
         Duration::from_secs(self.hold_s)
     }
 
-    /// An empty one is none.
     #[must_use]
     pub fn mysql_owner_url(&self) -> Option<&str> {
-        let url = self.mysql_owner_url.as_deref();
-        url.filter(|url| !url.is_empty())
+        given(self.mysql_owner_url.as_deref())
     }
 
-    /// An empty one is none.
     #[must_use]
     pub fn mysql_replica_url(&self) -> Option<&str> {
-        let url = self.mysql_replica_url.as_deref();
-        url.filter(|url| !url.is_empty())
+        given(self.mysql_replica_url.as_deref())
     }
 
     #[must_use]
@@ -164,6 +160,11 @@ impl Settings {
     pub fn message_age_max(&self) -> Duration {
         Duration::from_secs(self.message_age_max_s)
     }
+}
+
+/// A URL that is empty is none: whoever fills in a template need not know whether there is one.
+fn given(url: Option<&str>) -> Option<&str> {
+    url.filter(|url| !url.is_empty())
 }
 
 /// Every node answers probes and operators; the rest is by role.

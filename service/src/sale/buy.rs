@@ -76,7 +76,6 @@ pub enum Answer {
 }
 
 /// The counter of the sale.
-#[derive(Clone)]
 pub struct Shop {
     /// Where orders are served, apart from those who ask.
     pub work: Handle,
@@ -103,7 +102,7 @@ impl Shop {
             Ok(admitted) => admitted,
             Err(answer) => return answer,
         };
-        let (shop, order_id) = (self.clone(), purchase.order_id());
+        let order_id = purchase.order_id();
         let order = OrderMessage {
             order_id: order_id.to_string(),
             sale: purchase.sale.to_string(),
@@ -113,9 +112,11 @@ impl Shop {
             request_id: purchase.request_id.to_string(),
             at_ms: clock::now_ms(),
         };
+        let queue = Arc::clone(&self.queues.of(&admitted.sku).queue);
         let submitting = async move {
-            let queue = &shop.queues.of(&admitted.sku).queue;
-            queue.submit(order).await
+            let submitted = queue.submit(order).await;
+            drop(admitted); // Until then a seat is taken, and the SKU has somebody inside.
+            submitted
         };
         let submitted = self.work.spawn(submitting).await;
         answer(order_id, submitted.unwrap_or(Submitted::QueueUnavailable))

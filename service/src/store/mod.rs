@@ -89,15 +89,19 @@ impl Store {
         owner_url: Option<&str>,
         tables: StockTables,
     ) -> Result<Self, StoreError> {
-        if let Some(owner_url) = owner_url {
-            let owner = connect(owner_url).await?;
-            schema::bring_up(&owner, Some(url)).await?;
-            owner.close().await;
-        }
-        let pool = connect(url).await?;
-        if owner_url.is_none() {
-            schema::bring_up(&pool, None).await?;
-        }
+        let pool = match owner_url {
+            Some(owner_url) => {
+                let owner = connect(owner_url).await?;
+                schema::bring_up(&owner, Some(url)).await?;
+                owner.close().await;
+                connect(url).await?
+            }
+            None => {
+                let pool = connect(url).await?;
+                schema::bring_up(&pool, None).await?;
+                pool
+            }
+        };
         tables.shards.agree(&pool).await?;
         Ok(Self {
             pool,
