@@ -88,6 +88,28 @@ async fn poison_is_parked_alone_and_its_batch_goes_on() {
     );
 }
 
+/// The stock refuses the sum of a batch, and no row of an order says whose it is.
+#[tokio::test]
+async fn what_no_row_explains_is_found_by_halves() {
+    let url = mariadb::database().await;
+    let store = mariadb::selling_at(&url, SALE, Rules::default(), &[("a", 100)]).await;
+    let table = mariadb::TABLES.shards.table(SALE, "a");
+    let refuse = format!(
+        "CREATE TRIGGER greedy BEFORE UPDATE ON {table} FOR EACH ROW
+         IF OLD.available - NEW.available >= 9 THEN SIGNAL SQLSTATE '45000'; END IF"
+    );
+    let mut root = mariadb::connect(&url).await;
+    sqlx::raw_sql(&refuse).execute(&mut root).await.unwrap();
+    let mut orders: Vec<_> = (0..4).map(|n| order(n, "a", Duration::ZERO)).collect();
+    orders[3].quantity = 9;
+    let (applier, heard) = applier(&store, Entry::Delivered);
+    assert!(applier.apply(orders.clone()).await);
+    assert_eq!(heard.lock().unwrap().len(), 3);
+    let letters = store.dead_letters().await.unwrap();
+    let parked: Vec<_> = letters.iter().map(|one| &one.order_id).collect();
+    assert_eq!(parked, [&orders[3].order_id]);
+}
+
 #[tokio::test]
 async fn a_message_past_its_age_is_rejected_with_its_release_and_a_written_order_is_not() {
     let store = store().await;
