@@ -62,7 +62,7 @@ fn judge_sku(case: &Case<'_>, sku: &Sku, supply: &SkuSupply, finding: &mut Findi
     if !case.is_complete() {
         return;
     }
-    let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
+    let units = supply.units_signed();
     let witness = |found: String| ledger_witness(sku, supply, live, found);
     match case.stock_row(&sku.id) {
         None => finding.violation("stock row gone from the store", || {
@@ -96,8 +96,9 @@ fn allowed(case: &Case<'_>, sku: &Sku, supply: &SkuSupply) -> i64 {
     let start = case.evidence.stores.start.stock.iter();
     let start = start.filter(|row| row.sku == sku.id);
     let beyond = start.map(|row| row.total - i64::from(sku.stock)).max();
-    let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
-    units.saturating_add(beyond.unwrap_or(0).max(0))
+    supply
+        .units_signed()
+        .saturating_add(beyond.unwrap_or(0).max(0))
 }
 
 /// Live orders for something that was never on sale: its stock is zero.

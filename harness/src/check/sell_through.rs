@@ -29,8 +29,7 @@ impl Checker for SellThrough {
         }
         let (mut sold_out, mut unsold) = (0, 0);
         for (index, sku, supply) in case.skus() {
-            let units = i64::try_from(supply.units).unwrap_or(i64::MAX);
-            let left = units - case.ledger.live_units(&sku.id);
+            let left = supply.units_signed() - case.ledger.live_units(&sku.id);
             if left <= 0 {
                 sold_out += 1;
             } else {

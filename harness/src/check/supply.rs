@@ -93,6 +93,11 @@ impl SkuSupply {
         }
     }
 
+    /// All that there came to be, to be set against what the store says.
+    pub fn units_signed(&self) -> i64 {
+        i64::try_from(self.units).unwrap_or(i64::MAX)
+    }
+
     /// Units that a request sent then surely found put on sale.
     pub fn on_sale(&self, sent_ns: u64) -> u64 {
         let found = self.found(sent_ns);

@@ -247,7 +247,7 @@ impl Tiny {
             {
                 *held.entry(row.user.clone()).or_insert(0) += i64::from(row.quantity);
             }
-            let units = i64::try_from(supply.units).unwrap();
+            let units = supply.units_signed();
             let left = units - held.values().sum::<i64>();
             end.stock.push(stock_row(&sku.id, units, left));
             end.cache.push(CacheRow {
