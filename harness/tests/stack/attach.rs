@@ -247,6 +247,7 @@ async fn a_drill_passes_and_leaves_nothing(ground: &Ground) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn attaches_to_a_stack_that_runs_already() {
+    let _only = crate::ONLY_STACK.lock().await;
     let ground = Ground::start().await;
     ground.put_data().await;
     what_is_not_allowed_is_refused(&ground).await;

@@ -406,6 +406,7 @@ fn assert_can_be_spawned(stack: &Stack, options: &StackOptions) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stack_starts_resets_and_stops_without_a_trace() {
+    let _only = crate::ONLY_STACK.lock().await;
     let stack = start("stack").await;
     let variables = stack.service_variables(0).await.unwrap();
     let scratch = PathBuf::from(&variables["scratch"]);
