@@ -92,6 +92,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Corked<S> {
 mod tests {
     use std::convert::Infallible;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     use axum::body::Body;
     use axum::http::{Request, Response};
@@ -100,6 +101,7 @@ mod tests {
     use hyper::service::service_fn;
     use hyper_util::rt::TokioIo;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -126,11 +128,15 @@ mod tests {
         Ok(Response::new(Body::from("answered")))
     }
 
+    /// One that never comes fails the test instead of holding it up.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
     async fn read_answers(stream: &mut (impl AsyncRead + Unpin), count: usize) {
         let mut read = String::new();
         while read.matches("answered").count() < count {
             let mut bytes = [0; 1024];
-            let length = stream.read(&mut bytes).await.unwrap();
+            let reading = timeout(PATIENCE, stream.read(&mut bytes));
+            let length = reading.await.expect("an answer comes").unwrap();
             assert_ne!(length, 0, "the connection ended after {read}");
             read.push_str(std::str::from_utf8(&bytes[..length]).unwrap());
         }
