@@ -1,4 +1,5 @@
-//! The task behind a lane: sends rounds, several at once, and hands out their answers.
+//! The task behind a lane: sends one round after the other and hands out their answers. Whoever comes meanwhile goes with
+//! the next: the busier, the more requests share a script call and a replica's acknowledgement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,14 +19,11 @@ use crate::sale::order::Reserved;
 use crate::sale::sku::{Gate, Sku};
 use crate::settings::Unreplicated;
 
-/// Rounds on their way at once: the next is built while the last one is waited for.
-const ROUNDS_IN_FLIGHT: usize = 4;
-
 /// Requests of one round at most, over all SKUs.
 const ROUND_MAX: usize = 256;
 
 /// Requests that may wait for a round.
-pub(super) const INBOX: usize = ROUND_MAX * ROUNDS_IN_FLIGHT;
+pub(super) const INBOX: usize = ROUND_MAX * 4;
 
 /// What the handle and the running rounds share.
 #[derive(Debug, Default)]
@@ -69,7 +67,7 @@ impl Runner {
             tokio::select! {
                 () = self.shared.closing.notified() => break,
                 Some(_) = rounds.join_next(), if !rounds.is_empty() => {}
-                taken = inbox.recv_many(&mut waiting, ROUND_MAX), if rounds.len() < ROUNDS_IN_FLIGHT => {
+                taken = inbox.recv_many(&mut waiting, ROUND_MAX), if rounds.is_empty() => {
                     if taken == 0 {
                         break;
                     }
