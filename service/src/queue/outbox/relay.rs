@@ -1,7 +1,7 @@
 //! Sends the announcements of the outbox through RocketMQ, each at least once (MQ-9).
 //!
-//! Buyers come first: while many wait for the commit of their orders, which needs the same MySQL, the relay takes one claim
-//! a second, and makes up for it afterwards.
+//! Buyers come first: while many wait for the commit of their orders, which needs the same MySQL, the relay takes one small
+//! claim a second, and makes up for it afterwards.
 //!
 //! Any number of relays may run: each claims rows that no other has. What is sent twice, because a relay died in
 //! between, the consumption table lets have one effect.
@@ -20,7 +20,8 @@ use crate::store::{Announcement, Store, StoreError};
 
 /// Announcements claimed at once.
 const CLAIM_MAX: u32 = 50;
-/// Pause between two looks while this gateway's writer is busy.
+/// The same, and the pause between two looks, while this gateway's writer is busy.
+const BUSY_CLAIM_MAX: u32 = 5;
 const BUSY_POLL: Duration = Duration::from_secs(1);
 
 /// One relay.
@@ -38,20 +39,22 @@ impl Relay {
     /// Runs until the task is aborted.
     pub async fn run(mut self) {
         loop {
-            let taken = self.relay().await.unwrap_or_else(|error| {
+            let is_busy = self.writer.is_busy();
+            let claim_max = if is_busy { BUSY_CLAIM_MAX } else { CLAIM_MAX };
+            let taken = self.relay(claim_max).await.unwrap_or_else(|error| {
                 tracing::debug!(%error, "announcements stay where they are");
                 0
             });
-            sleep(pause(self.poll, taken, self.writer.is_busy())).await;
+            sleep(pause(self.poll, taken, is_busy)).await;
         }
     }
 
     /// One look; returns how many announcements it found. While the broker is away none is tried.
-    async fn relay(&mut self) -> Result<usize, StoreError> {
+    async fn relay(&mut self, claim_max: u32) -> Result<usize, StoreError> {
         if !self.publisher.is_up() || !self.store.has_announcements().await? {
             return Ok(0);
         }
-        let claim = self.store.claim_announcements(CLAIM_MAX).await?;
+        let claim = self.store.claim_announcements(claim_max).await?;
         let found = claim.announcements.len();
         if found == 0 {
             return Ok(0);

@@ -15,7 +15,7 @@ use crate::sale::order::OrderMessage;
 use crate::store::{Applied, AppliedOutcome, BATCH_MAX, Entry, Store};
 
 /// Transactions at the same time. Each waits more than it works: for MySQL's disk, and for its five statements' way.
-const LANES: usize = 8;
+const LANES: usize = 4;
 
 /// Handle on the writing tasks; clones share them.
 #[derive(Debug, Clone)]
