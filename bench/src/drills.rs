@@ -75,6 +75,16 @@ pub fn plan(run: &Path) -> io::Result<serde_json::Value> {
     read(run, "plan.json")
 }
 
+/// A run's `samples.jsonl`, a value a line.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn samples(run: &Path) -> io::Result<Vec<serde_json::Value>> {
+    let lines = fs::read_to_string(run.join("samples.jsonl"))?;
+    let lines = lines.lines().map(serde_json::from_str);
+    Ok(lines.collect::<Result<_, _>>()?)
+}
+
 fn read(run: &Path, name: &str) -> io::Result<serde_json::Value> {
     Ok(serde_json::from_slice(&fs::read(run.join(name))?)?)
 }

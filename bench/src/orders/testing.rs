@@ -19,6 +19,7 @@ pub fn taken(name: &'static str, accepted_per_s: f64) -> Taken {
         counted: Phase {
             offered_per_s: 3_000.0,
             accepted_per_s,
+            written_per_s: accepted_per_s,
         },
         spent: a_second_of_java(),
         accepted: accepted_per_s as u64,
