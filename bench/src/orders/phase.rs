@@ -63,7 +63,7 @@ fn written_per_s(samples: &[Value], period_ms: &RangeInclusive<f64>) -> Option<f
         period_ms.contains(&at_ms).then_some((at_ms, available))
     };
     let mut seen = samples.iter().filter_map(seen);
-    let (first, last) = (seen.next()?, seen.last()?);
+    let (first, last) = (seen.next()?, seen.next_back()?);
     Some((first.1 - last.1) / (last.0 - first.0) * 1e3)
 }
 
