@@ -25,7 +25,7 @@ pub struct Settings {
     #[arg(long, env = "FLASHSALE_MYSQL_URL", hide_env_values = true)]
     pub mysql_url: String,
     /// The same of the account that owns the tables: creates and upgrades them, and gives the one above what a node needs
-    /// and no more. Without it that one needs all rights on the database.
+    /// and no more. Without it, or where it is the same, that one needs all rights on the database.
     #[arg(long, env = "FLASHSALE_MYSQL_OWNER_URL", hide_env_values = true)]
     pub mysql_owner_url: Option<String>,
     /// The same of a replica, which is asked what may be some seconds old. Without it, or while it is 5 s behind, the
@@ -130,7 +130,7 @@ impl Settings {
 
     #[must_use]
     pub fn mysql_owner_url(&self) -> Option<&str> {
-        given(self.mysql_owner_url.as_deref())
+        given(self.mysql_owner_url.as_deref()).filter(|owner| *owner != self.mysql_url)
     }
 
     #[must_use]

@@ -14,11 +14,13 @@ pub fn describe(stack: &Stack) -> String {
     let nodes = stack.redis.nodes.iter().map(RedisNode::address);
     let mut text = format!(
         "# A stack that `flashdrill up` keeps. See drills/endpoints/example.toml.\n\
-         may_reset = true\nfaults = [{}]\n\n[redis]\nnodes = [{}]\n\n[mysql]\nurl = {:?}\nservice_url = {:?}\n",
+         may_reset = true\nfaults = [{}]\n\n[redis]\nnodes = [{}]\n\n[mysql]\nurl = {:?}\n\
+         service_url = {:?}\nnode_url = {:?}\n",
         list(kinds.map(|about| about.kind)),
         list(nodes),
         stack.mysql.url(),
-        stack.mysql.service_account_url()
+        stack.mysql.service_account_url(),
+        stack.mysql.node_account_url()
     );
     if let Some(replica) = &stack.mysql_replica {
         let _ = writeln!(text, "replica_url = {:?}", replica.mysql.url());

@@ -94,6 +94,7 @@ async fn attach_mysql(
     let access = Access {
         observer: located.endpoints.mysql.url.clone(),
         service: located.endpoints.mysql.service_url.clone(),
+        node: located.endpoints.mysql.node_url.clone(),
     };
     Mysql::attach(launcher, Role::Primary, located.mysql, access).await
 }
@@ -108,7 +109,8 @@ async fn attach_replica(
     };
     let access = Access {
         observer: url.clone(),
-        service: url,
+        service: url.clone(),
+        node: url,
     };
     let mysql = Mysql::attach(launcher, Role::Replica, address, access).await?;
     Ok(Some(MysqlReplica::attach(mysql)))

@@ -156,6 +156,7 @@ impl ServiceLinks {
         let pairs = [
             ("node", self.node.to_string()),
             ("mysql_url", stack.mysql.service_url(self.mysql)),
+            ("mysql_node_url", stack.mysql.node_url(self.mysql)),
             ("mysql_replica_url", self.replica_url(stack)),
             ("redis_seeds", seeds.collect::<Vec<_>>().join(",")),
             ("redis_address_map", map.collect::<Vec<_>>().join(",")),
@@ -168,9 +169,7 @@ impl ServiceLinks {
     /// Empty where there is no replica, so that a target file need not know.
     fn replica_url(&self, stack: &Stack) -> String {
         let replica = stack.mysql_replica.as_ref().zip(self.replica);
-        replica.map_or_else(String::new, |(replica, port)| {
-            replica.mysql.service_url(port)
-        })
+        replica.map_or_else(String::new, |(replica, port)| replica.mysql.node_url(port))
     }
 }
 

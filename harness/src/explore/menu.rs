@@ -6,10 +6,10 @@ use crate::drill::range::Count;
 use crate::faults::{
     BrokerCommitLost, BrokerDuplicateDelivery, BrokerKill, Fault, Grounds, LinkBandwidth, LinkDown,
     LinkHalfOpen, LinkLatency, LinkReset, LinkSlicing, LinkStall, Links, Lost, MysqlCommitKill,
-    MysqlCommitReplyLost, MysqlConnectionLimit, MysqlLockHolder, MysqlReadOnly, MysqlReplicaLag,
-    PlannedFault, RedisFailover, RedisMemoryLimit, RedisPartition, RedisPrimaryKill,
-    RedisReplicationCut, RedisReplyLost, RedisSlotMigration, ServerKill, ServerName, ServerPause,
-    ServerRestart, Streams, unmet,
+    MysqlCommitReplyLost, MysqlConnectionLimit, MysqlDeadlock, MysqlLockHolder, MysqlReadOnly,
+    MysqlReplicaLag, PlannedFault, RedisFailover, RedisMemoryLimit, RedisPartition,
+    RedisPrimaryKill, RedisReplicationCut, RedisReplyLost, RedisSlotMigration, ServerKill,
+    ServerName, ServerPause, ServerRestart, Streams, unmet,
 };
 use crate::load::random::Dice;
 
@@ -40,7 +40,7 @@ pub struct Offer {
 
 use Part::{Mysql, Queue, Redis, Service};
 
-const OFFERS: [Offer; 28] = [
+const OFFERS: [Offer; 29] = [
     until_failover(|dice, scene| {
         Fault::RedisPrimaryKill(RedisPrimaryKill {
             sku: sku(dice, scene),
@@ -110,6 +110,12 @@ const OFFERS: [Offer; 28] = [
     offer(Mysql, |dice, _| {
         Fault::MysqlConnectionLimit(MysqlConnectionLimit {
             connections: count(dice, 10, 16),
+        })
+    }),
+    offer(Mysql, |dice, scene| {
+        Fault::MysqlDeadlock(MysqlDeadlock {
+            sku: sku(dice, scene),
+            times: dice.within(1..=3),
         })
     }),
     offer(Mysql, |dice, scene| {

@@ -16,6 +16,7 @@ mod links;
 mod needs;
 mod node;
 mod probe;
+mod row_lock;
 mod runner;
 mod servers;
 mod site;

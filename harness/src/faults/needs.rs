@@ -177,6 +177,7 @@ mod tests {
             mysql: MysqlEndpoints {
                 url: url.parse().unwrap(),
                 service_url: url.parse().unwrap(),
+                node_url: url.parse().unwrap(),
                 replica_url: None,
             },
             name_server: "127.0.0.1:9876".parse().unwrap(),

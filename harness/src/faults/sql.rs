@@ -38,6 +38,22 @@ impl Session {
         values.map_err(failed(step))
     }
 
+    /// As [`Self::value`], by the query of this server's product: the first whose name is part of its version.
+    pub async fn value_by_product<T>(
+        &mut self,
+        step: &'static str,
+        queries: &[(&str, &str)],
+    ) -> Result<T, FaultError>
+    where
+        T: for<'r> Decode<'r, MySql> + Type<MySql>,
+    {
+        let version: String = self.value(step, "SELECT VERSION()").await?;
+        let mut queries = queries.iter();
+        let query = queries.find(|(product, _)| version.contains(product));
+        let (_, query) = query.expect("the last one fits every product");
+        self.value(step, query).await
+    }
+
     /// The first column of the one row.
     pub async fn value<T>(&mut self, step: &'static str, sql: &str) -> Result<T, FaultError>
     where

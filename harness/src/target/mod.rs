@@ -1,7 +1,7 @@
 //! The system under test, known only by a target file: how to start it, ask it, and read its stores.
 //!
 //! Text fields are templates: `{name}` is replaced by a variable of the run (`{run}`, `{sale}`), in `start` of
-//! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{redis_seeds}`,
+//! the node that is started (`{node}`, `{role}`, `{port}`, `{mysql_url}`, `{mysql_node_url}`, `{redis_seeds}`,
 //! `{alert_url}`, ...), or of one request (`{sku}`, `{user}`, `{quantity}`, `{request_id}`, `{order_id}`, `{address}`; `{challenge}` in the buy of a journey).
 //! `{{` and `}}` are literal braces.
 
@@ -217,7 +217,8 @@ pub enum AnswerOutcome {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, Deserr)]
 #[deserr(deny_unknown_fields, error = Problems)]
 pub struct StateQueries {
-    /// SQL: order_id, request_id, user, sku, quantity, state, reason. One row an order.
+    /// SQL: order_id, request_id, user, sku, quantity, state, reason. One row an order; for the fault `mysql_deadlock` also
+    /// with `FOR UPDATE` behind it.
     pub orders: String,
     /// SQL: sku, total, available. One row a SKU.
     pub stock: String,
@@ -225,7 +226,7 @@ pub struct StateQueries {
     #[serde(default)]
     #[deserr(default)]
     pub undelivered: String,
-    /// SQL, per SKU: locks the row of the SKU's stock until the transaction ends (fault `mysql_lock_holder`).
+    /// SQL, per SKU: locks the row of the SKU's stock until the transaction ends (faults `mysql_lock_holder`, `mysql_deadlock`).
     #[serde(default)]
     #[deserr(default)]
     pub stock_lock: String,

@@ -134,6 +134,7 @@ fn words(text: &str) -> Vec<String> {
 fn target() -> Target {
     Target {
         state: StateQueries {
+            orders: "SELECT buyer FROM baskets".to_owned(),
             stock_lock: "SELECT available FROM stock WHERE sku = '{sku}' FOR UPDATE".to_owned(),
             poison: Some(Poison {
                 table: "baskets".to_owned(),

@@ -27,6 +27,8 @@ async fn faults_of_servers_bite_and_heal() {
     mysql::a_lock_that_nobody_wants_has_no_receipt(&ground).await;
     mysql::poison_is_refused_and_all_else_is_taken(&ground).await;
     mysql::poison_that_nobody_takes_has_no_receipt(&ground).await;
+    mysql::who_waits_with_rows_of_their_own_is_rolled_back(&ground).await;
+    mysql::a_deadlock_that_nobody_loses_has_no_receipt(&ground).await;
     mysql::a_read_only_server_refuses_the_service(&ground).await;
     mysql::connections_beyond_the_limit_are_refused(&ground).await;
     mysql::a_limit_that_nobody_meets_has_no_receipt(&ground).await;

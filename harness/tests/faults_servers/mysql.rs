@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flashdrill::faults::{
-    Fault, MysqlCommitKill, MysqlCommitReplyLost, MysqlConnectionLimit, MysqlLockHolder,
-    MysqlPoison, MysqlReadOnly, MysqlReplicaLag,
+    Fault, MysqlCommitKill, MysqlCommitReplyLost, MysqlConnectionLimit, MysqlDeadlock,
+    MysqlLockHolder, MysqlPoison, MysqlReadOnly, MysqlReplicaLag,
 };
 use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use sqlx::{Connection, Executor};
@@ -115,6 +115,46 @@ pub async fn poison_is_refused_and_all_else_is_taken(ground: &Ground) {
 pub async fn poison_that_nobody_takes_has_no_receipt(ground: &Ground) {
     let event = ground.unnoticed(poison()).await;
     without_receipt(&event, "nothing was refused");
+}
+
+fn deadlock() -> Fault {
+    Fault::MysqlDeadlock(MysqlDeadlock {
+        sku: count(1),
+        times: 1,
+    })
+}
+
+/// Fills baskets and takes units, both in one transaction, until that fails; returns the error's number.
+async fn sell_until_refused(writer: &mut MySqlConnection) -> Option<u16> {
+    for buyer in 1_000.. {
+        let insert = format!("INSERT INTO baskets VALUES ({buyer})");
+        for sql in ["START TRANSACTION", &insert, TAKE, "COMMIT"] {
+            if let Err(error) = writer.execute(sql).await {
+                return code(&error);
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    unreachable!("an endless range ends by returning")
+}
+
+pub async fn who_waits_with_rows_of_their_own_is_rolled_back(ground: &Ground) {
+    let mut writer = ground.connect().await.unwrap();
+    make_stock(&mut writer).await;
+    let refused = timeout(SOON, sell_until_refused(&mut writer));
+    let (event, refusal) = ground.during(deadlock(), refused).await;
+    assert!(
+        healed(&event).contains("rolled back by deadlocks"),
+        "{event:?}"
+    );
+    assert_eq!(refusal.unwrap(), Some(1213), "deadlock");
+    let taken = timeout(SOON, writer.execute(TAKE)).await.unwrap();
+    assert_eq!(taken.unwrap().rows_affected(), 1);
+}
+
+pub async fn a_deadlock_that_nobody_loses_has_no_receipt(ground: &Ground) {
+    let event = ground.unnoticed(deadlock()).await;
+    without_receipt(&event, "0 of 1 transactions");
 }
 
 pub async fn a_read_only_server_refuses_the_service(ground: &Ground) {

@@ -54,6 +54,7 @@ fn the_example_is_read_whole_and_is_no_drill() {
     );
     assert_eq!(endpoints.mysql.url.user(), "flashdrill");
     assert_eq!(endpoints.mysql.service_url.user(), "service");
+    assert_eq!(endpoints.mysql.node_url, endpoints.mysql.service_url);
     assert_eq!(endpoints.mysql.replica_url, None);
     assert_eq!((endpoints.name_server.port, endpoints.broker), (9876, None));
     let drills = catalogue::all(&drills()).unwrap();
@@ -74,6 +75,7 @@ fn what_is_not_said_is_not_allowed() {
     let endpoints = read(&silent).unwrap();
     assert!(!endpoints.may_reset);
     assert_eq!(endpoints.mysql.service_url, endpoints.mysql.url);
+    assert_eq!(endpoints.mysql.node_url, endpoints.mysql.url);
     let bare = silent.split("[redis]").nth(1).unwrap();
     let endpoints = read(&format!("[redis]{bare}")).unwrap();
     assert!(endpoints.faults.is_empty() && endpoints.hosts.is_empty());
@@ -134,12 +136,15 @@ fn accounts_of_one_stack_lead_to_one_database() {
             "service:secret@127.0.0.1:3306",
             "service:secret@127.0.0.1:3307",
         )
+        .replace("# node_url", "node_url")
+        .replace("node:secret@127.0.0.1:3306", "node:secret@127.0.0.1:3308")
         .replace("# replica_url", "replica_url")
         .replace("3307/flashsale\"\n\n", "3307/other\"\n\n");
     assert_told(
         &text,
         &[
             "mysql.service_url: leads to another database than mysql.url",
+            "mysql.node_url: leads to another database than mysql.url",
             "mysql.replica_url: leads to a database of another name than mysql.url",
         ],
     );

@@ -30,17 +30,9 @@ const STOCK_RIGHTS: &str = "INSERT, UPDATE";
 /// MySQL does not answer, or the owner may not give these rights.
 pub(super) async fn grant(owner: &MySqlPool, url: &str) -> Result<(), StoreError> {
     let wrap = |source| StoreError::sql("give the nodes' account its rights", source);
-    let account = account(url).await?;
-    let given: i64 = sqlx::query_scalar(
-        "SELECT COUNT(DISTINCT table_name) FROM information_schema.table_privileges \
-         WHERE table_schema = DATABASE() AND grantee = ?",
-    )
-    .bind(&account)
-    .fetch_one(owner)
-    .await
-    .map_err(wrap)?;
+    let (account, tables) = account(url).await?;
     let wanted = wanted();
-    if usize::try_from(given).is_ok_and(|given| given >= wanted.len()) {
+    if usize::try_from(tables).is_ok_and(|tables| tables >= wanted.len()) {
         return Ok(()); // Each grant is a write, and every node comes by here.
     }
     for (rights, table) in wanted {
@@ -53,23 +45,29 @@ pub(super) async fn grant(owner: &MySqlPool, url: &str) -> Result<(), StoreError
     Ok(())
 }
 
-/// Whom MySQL takes somebody for who comes by this URL, as statements name them. They may not enter the database yet.
-async fn account(url: &str) -> Result<String, StoreError> {
+/// Whom MySQL takes somebody for who comes by this URL, as statements name them, and how many tables they have rights on:
+/// who else may see that is not said. They may not enter the database yet.
+async fn account(url: &str) -> Result<(String, i64), StoreError> {
     let wrap = |source| StoreError::sql("ask for the nodes' account", source);
     let options: MySqlConnectOptions = url.parse().map_err(|source| StoreError::Url { source })?;
+    let database = options.get_database().unwrap_or_default().to_owned();
     let asking = async {
         let open_to_all = options.database("information_schema");
         let mut connection = MySqlConnection::connect_with(&open_to_all).await?;
-        sqlx::query_scalar("SELECT CURRENT_USER()")
-            .fetch_one(&mut connection)
-            .await
+        sqlx::query_as(
+            "SELECT CURRENT_USER(), COUNT(DISTINCT table_name) FROM table_privileges \
+             WHERE table_schema = ?",
+        )
+        .bind(database)
+        .fetch_one(&mut connection)
+        .await
     };
-    let asked: Result<String, sqlx::Error> = tokio::time::timeout(ACQUIRE_TIMEOUT, asking)
+    let asked: Result<(String, i64), sqlx::Error> = tokio::time::timeout(ACQUIRE_TIMEOUT, asking)
         .await
         .unwrap_or(Err(sqlx::Error::PoolTimedOut));
-    let account = asked.map_err(wrap)?;
+    let (account, tables) = asked.map_err(wrap)?;
     let (user, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
-    Ok(format!("'{user}'@'{host}'"))
+    Ok((format!("'{user}'@'{host}'"), tables))
 }
 
 fn wanted() -> Vec<(&'static str, String)> {

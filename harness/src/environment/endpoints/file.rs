@@ -34,6 +34,8 @@ struct MysqlSection {
     #[deserr(default)]
     service_url: Option<String>,
     #[deserr(default)]
+    node_url: Option<String>,
+    #[deserr(default)]
     replica_url: Option<String>,
 }
 
@@ -112,13 +114,17 @@ impl Places<'_> {
             self.database(&format!("mysql.{key}"), url)
         };
         let service_url = other("service_url", &section.service_url);
+        let node_url = other("node_url", &section.node_url);
         let replica_url = other("replica_url", &section.replica_url);
         let url = self.database("mysql.url", &section.url)?;
         let service_url = service_url.unwrap_or_else(|| url.clone());
+        let node_url = node_url.unwrap_or_else(|| service_url.clone());
         let place = |url: &DatabaseUrl| (url.host_port(), url.database().to_owned());
-        if place(&service_url) != place(&url) {
-            let message = "leads to another database than mysql.url";
-            self.problems.push("mysql.service_url", message);
+        for (key, account) in [("service_url", &service_url), ("node_url", &node_url)] {
+            if place(account) != place(&url) {
+                let message = "leads to another database than mysql.url";
+                self.problems.push(&format!("mysql.{key}"), message);
+            }
         }
         let other = |replica: &DatabaseUrl| replica.database() != url.database();
         if replica_url.as_ref().is_some_and(other) {
@@ -128,6 +134,7 @@ impl Places<'_> {
         Some(MysqlEndpoints {
             url,
             service_url,
+            node_url,
             replica_url,
         })
     }

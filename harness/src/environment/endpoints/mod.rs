@@ -40,5 +40,7 @@ pub struct MysqlEndpoints {
     pub url: DatabaseUrl,
     /// For the service, which gets it with the address of its link.
     pub service_url: DatabaseUrl,
+    /// For a service that tells its nodes' account from its tables' owner.
+    pub node_url: DatabaseUrl,
     pub replica_url: Option<DatabaseUrl>,
 }

@@ -29,6 +29,8 @@ use crate::proxy::ProxyClient;
 const USER: &str = "flashdrill";
 /// The service's: owns the database and nothing else, so that it obeys `read_only` and connection limits.
 const SERVICE_USER: &str = "service";
+/// May enter the server and nothing else, until the service gives it what its nodes need.
+const NODE_USER: &str = "node";
 const DATABASE: &str = "flashdrill";
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// A server that runs already answers at once.
@@ -51,6 +53,8 @@ pub(crate) struct Access {
     /// For observers, resets and faults.
     pub observer: DatabaseUrl,
     pub service: DatabaseUrl,
+    /// For a service whose nodes do not own their tables.
+    pub node: DatabaseUrl,
 }
 
 impl Access {
@@ -60,6 +64,7 @@ impl Access {
         Self {
             observer: url(USER),
             service: url(SERVICE_USER),
+            node: url(NODE_USER),
         }
     }
 }
@@ -110,9 +115,20 @@ impl Mysql {
             address,
             access,
         };
-        for url in [&mysql.access.observer, &mysql.access.service] {
+        let Access {
+            observer,
+            service,
+            node,
+        } = &mysql.access;
+        // What a node may enter it is told by the service.
+        let accounts = [
+            (observer, observer.as_str().to_owned()),
+            (service, service.as_str().to_owned()),
+            (node, node.server()),
+        ];
+        for (url, way) in accounts {
             let step = format!("connecting to {url:?}");
-            let connected = timeout(CONNECT_TIMEOUT, MySqlConnection::connect(url.as_str())).await;
+            let connected = timeout(CONNECT_TIMEOUT, MySqlConnection::connect(&way)).await;
             connected
                 .map_err(|_| mysql.step(&step, format!("no answer within {CONNECT_TIMEOUT:?}")))?
                 .map_err(|e| mysql.step(&step, e))?;
@@ -139,14 +155,24 @@ impl Mysql {
         self.access.service.through(port)
     }
 
+    /// The same for a node with no more rights than it needs.
+    pub(super) fn node_url(&self, port: u16) -> String {
+        self.access.node.through(port)
+    }
+
     /// Direct, with the service's rights.
     pub(crate) fn service_account_url(&self) -> String {
         self.access.service.as_str().to_owned()
     }
 
+    /// Direct, with a node's rights.
+    pub(crate) fn node_account_url(&self) -> String {
+        self.access.node.as_str().to_owned()
+    }
+
     /// Whom the service connects as.
-    pub(crate) fn service_account(&self) -> &str {
-        self.access.service.user()
+    pub(crate) fn service_accounts(&self) -> [&str; 2] {
+        [self.access.service.user(), self.access.node.user()]
     }
 
     fn database(&self) -> &str {

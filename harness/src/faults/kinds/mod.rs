@@ -18,6 +18,7 @@ mod link_unreachable;
 mod mysql_commit_kill;
 mod mysql_commit_reply_lost;
 mod mysql_connection_limit;
+mod mysql_deadlock;
 mod mysql_disk_slow;
 mod mysql_lock_holder;
 mod mysql_poison;
@@ -62,6 +63,7 @@ pub use link_unreachable::LinkUnreachable;
 pub use mysql_commit_kill::MysqlCommitKill;
 pub use mysql_commit_reply_lost::MysqlCommitReplyLost;
 pub use mysql_connection_limit::MysqlConnectionLimit;
+pub use mysql_deadlock::MysqlDeadlock;
 pub use mysql_disk_slow::MysqlDiskSlow;
 pub use mysql_lock_holder::MysqlLockHolder;
 pub use mysql_poison::MysqlPoison;
@@ -181,6 +183,7 @@ kinds! {
     "mysql_commit_kill" => MysqlCommitKill,
     "mysql_commit_reply_lost" => MysqlCommitReplyLost,
     "mysql_connection_limit" => MysqlConnectionLimit,
+    "mysql_deadlock" => MysqlDeadlock,
     "mysql_disk_slow" => MysqlDiskSlow,
     "mysql_lock_holder" => MysqlLockHolder,
     "mysql_poison" => MysqlPoison,

@@ -107,9 +107,9 @@ async fn close_those_of_the_service(
     site: Site<'_>,
 ) -> Result<usize, FaultError> {
     let step = "closing the service's connections";
-    let user = site.stack.mysql.service_account();
+    let [owner, node] = site.stack.mysql.service_accounts();
     let sql = format!(
-        "SELECT CAST(id AS SIGNED) FROM information_schema.processlist WHERE user = '{user}'"
+        "SELECT CAST(id AS SIGNED) FROM information_schema.processlist WHERE user IN ('{owner}', '{node}')"
     );
     let ids: Vec<i64> = session.column(step, &sql).await?;
     for id in &ids {

@@ -1,12 +1,10 @@
 //! A transaction that locks a hot row and forgets to end.
 
-use std::time::Duration;
-
 use crate::drill::range::Count;
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, kind};
+use crate::faults::row_lock::{RowLock, UNSEEN, is_over};
 use crate::faults::site::Site;
-use crate::faults::sql::Session;
 
 kind! {
     /// Holds the row lock of a SKU's stock in MySQL, as a transaction that nobody ends; rolled back when healed.
@@ -16,10 +14,10 @@ kind! {
     }
 }
 
-/// The holder, while it holds.
+/// The lock while it is held, and whose it was.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
-    session: Option<Session>,
+    lock: Option<RowLock>,
     thread: u64,
 }
 
@@ -40,51 +38,30 @@ const WAITING: [(&str, &str); 2] = [
     ),
 ];
 
-/// InnoDB shows its transactions as they were, until nobody has looked for 100 ms.
-const UNSEEN: Duration = Duration::from_millis(150);
-
 impl Kind for MysqlLockHolder {
     type State = Holder;
 
     async fn applicable(&self, _: &mut Holder, site: Site<'_>) -> Result<String, FaultError> {
-        let sku = site.sku(self.sku.get())?;
-        if site.target.state.stock_lock.is_empty() {
-            return Err(FaultError::NoField {
-                field: "state.stock_lock",
-            });
-        }
+        let sku = RowLock::sku(site, self.sku)?;
         Ok(format!("mysql: the row lock of SKU {sku}'s stock held"))
     }
 
     async fn inject(&self, holder: &mut Holder, site: Site<'_>) -> Result<(), FaultError> {
-        let sku = site.sku(self.sku.get())?.to_owned();
-        let template = &site.target.state.stock_lock;
-        let lock = site.fill("state.stock_lock", template, &[("sku", sku)])?;
-        let mut session = Session::open(&site.stack.mysql.url()).await?;
-        let step = "locking the row";
-        holder.thread = session.value(step, "SELECT CONNECTION_ID()").await?;
-        session.execute(step, "START TRANSACTION").await?;
-        let rows = session.rows(step, &lock).await?;
-        if rows.is_empty() {
-            return Err(FaultError::missing(format!(
-                "`{lock}` finds no row to lock"
-            )));
-        }
-        holder.session = Some(session);
+        let mut lock = RowLock::prepare(site, self.sku).await?;
+        holder.thread = lock.thread;
+        lock.begin().await?;
+        lock.lock().await?;
+        holder.lock = Some(lock);
         Ok(())
     }
 
     async fn receipt(&self, holder: &mut Holder, _: Site<'_>) -> Result<String, FaultError> {
-        let Some(session) = &mut holder.session else {
+        let Some(lock) = &mut holder.lock else {
             return Err(FaultError::missing("no lock is held"));
         };
-        let step = "counting lock waits";
-        let version: String = session.value(step, "SELECT VERSION()").await?;
-        let mut dialects = WAITING.iter();
-        let dialect = dialects.find(|(product, _)| version.contains(product));
-        let (_, waiting) = dialect.expect("the last one fits every product");
         tokio::time::sleep(UNSEEN).await;
-        match session.value::<i64>(step, waiting).await? {
+        let step = "counting lock waits";
+        match lock.session.value_by_product::<i64>(step, &WAITING).await? {
             0 => Err(FaultError::missing(
                 "no transaction waits for the locked row",
             )),
@@ -95,25 +72,15 @@ impl Kind for MysqlLockHolder {
         }
     }
 
-    /// A server that died meanwhile has forgotten the lock, so a failed roll-back is one too.
     async fn heal(&self, holder: &mut Holder, _: Site<'_>) -> Result<(), FaultError> {
-        if let Some(mut session) = holder.session.take() {
-            let _ = session.execute("rolling back", "ROLLBACK").await;
+        if let Some(mut lock) = holder.lock.take() {
+            lock.let_go().await;
         }
         Ok(())
     }
 
     /// The holder's transaction is over.
     async fn is_healed(&self, holder: &Holder, site: Site<'_>) -> Result<(), FaultError> {
-        let mut session = Session::open(&site.stack.mysql.url()).await?;
-        let sql = format!(
-            "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = {}",
-            holder.thread
-        );
-        tokio::time::sleep(UNSEEN).await;
-        match session.value::<i64>("looking for the lock", &sql).await? {
-            0 => Ok(()),
-            _ => Err(FaultError::missing("the lock is still held")),
-        }
+        is_over(holder.thread, site).await
     }
 }
