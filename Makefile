@@ -48,7 +48,7 @@ prove: export TMPDIR := $(shell compose/scratch.sh)
 prove: build-mutants ## run every drill against its mutants: each must be caught
 	@$(FLASHDRILL) prove
 
-bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order beside RocketMQ's Java client; about 27 minutes (BENCH=--short: six)
+bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order beside RocketMQ's Java client; about 32 minutes (BENCH=--short: seven)
 	@compose/install-bench.sh
 	@compose/install-toxiproxy.sh
 	@$(CARGO) build --release -p flashbench --features goose --bins

@@ -15,8 +15,9 @@ pub const ROCKETMQ: &str = "rocketmq";
 pub const OUTBOX: &str = "outbox";
 pub const ONE_BY_ONE: &str = "outbox, one by one";
 
-/// The ways, by the target's variants; the first is the service as it runs by default.
-pub const WAYS: [Way; 4] = [
+/// The ways, by the target's variants; the first is the service as it runs by default. The last two keep the stock in MySQL
+/// otherwise than by a conditional UPDATE.
+pub const WAYS: [Way; 6] = [
     Way {
         name: ROCKETMQ,
         variant: None,
@@ -32,6 +33,14 @@ pub const WAYS: [Way; 4] = [
     Way {
         name: "stream",
         variant: Some("stream"),
+    },
+    Way {
+        name: "rocketmq, stock by version",
+        variant: Some("version"),
+    },
+    Way {
+        name: "rocketmq, stock FOR UPDATE",
+        variant: Some("locking"),
     },
 ];
 
