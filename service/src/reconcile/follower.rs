@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::doubt::doubt;
+use super::doubt::doubt_all;
 use super::quiet::{Closing, Quieter};
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::sale::catalogue::Catalogue;
@@ -50,9 +50,9 @@ impl Follower {
     /// MySQL does not answer.
     pub async fn read(&mut self) -> Result<(), StoreError> {
         let gates = self.store.gates().await?;
-        let mut closing = Vec::new();
-        for row in &gates.rows {
-            let sku = self.adopt(row);
+        let (mut closing, mut doubted) = (Vec::new(), Vec::new());
+        for row in gates.rows {
+            let sku = self.adopt(&row);
             if !row.is_ready {
                 closing.push(Closing {
                     sku,
@@ -60,9 +60,10 @@ impl Follower {
                 });
             } else if sku.is_suspect() && sku.epoch() == row.epoch && row.state != SaleState::Closed
             {
-                doubt(&self.store, &self.alerts, row, &sku).await?;
+                doubted.push((row, sku));
             }
         }
+        doubt_all(&self.store, &self.alerts, &doubted).await?;
         self.quieter.look(&closing).await?;
         self.store
             .beat(&self.node, self.is_gateway, gates.read_at_ms)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::check_back::CheckedBack;
-use super::doubt::doubt;
+use super::doubt::doubt_all;
 use super::lease::Lease;
 use super::rebuild::{RebuildError, Rebuilder};
 use crate::parts::parts;
@@ -63,6 +63,7 @@ impl Keeper {
     /// Begins to bring back what is not ready.
     async fn look(&self, restoring: &mut Restoring) -> Result<(), StoreError> {
         restoring.reap();
+        let mut doubted = Vec::new();
         for row in self.rebuilder.store.gates().await?.rows {
             if row.state == SaleState::Closed {
                 continue;
@@ -73,7 +74,7 @@ impl Keeper {
             if row.is_ready {
                 if self.is_elsewhere(&row, &sku) {
                     self.rebuilder.stock.pause(&sku);
-                    doubt(&self.rebuilder.store, &self.rebuilder.alerts, &row, &sku).await?;
+                    doubted.push((row, sku));
                 } else if row.rules.queue == QueuePath::Outbox {
                     self.check_back(restoring, &sku);
                 }
@@ -85,7 +86,7 @@ impl Keeper {
                 });
             }
         }
-        Ok(())
+        doubt_all(&self.rebuilder.store, &self.rebuilder.alerts, &doubted).await
     }
 
     /// One task a SKU at a time: nothing is adopted while the SKU is rebuilt.
