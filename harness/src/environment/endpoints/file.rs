@@ -123,7 +123,7 @@ impl Places<'_> {
         for (key, account) in [("service_url", &service_url), ("node_url", &node_url)] {
             if place(account) != place(&url) {
                 let message = "leads to another database than mysql.url";
-                self.problems.push(&format!("mysql.{key}"), message);
+                self.problems.push(format!("mysql.{key}"), message);
             }
         }
         let other = |replica: &DatabaseUrl| replica.database() != url.database();
