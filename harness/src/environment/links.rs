@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::error::EnvironmentError;
+use super::mysql::Mysql;
 use super::ports::free_port;
 use super::redis_cluster;
 use super::stack::Stack;
@@ -157,7 +158,14 @@ impl ServiceLinks {
             ("node", self.node.to_string()),
             ("mysql_url", stack.mysql.service_url(self.mysql)),
             ("mysql_node_url", stack.mysql.node_url(self.mysql)),
-            ("mysql_replica_url", self.replica_url(stack)),
+            (
+                "mysql_replica_url",
+                self.replica_url(stack, Mysql::service_url),
+            ),
+            (
+                "mysql_node_replica_url",
+                self.replica_url(stack, Mysql::node_url),
+            ),
             ("redis_seeds", seeds.collect::<Vec<_>>().join(",")),
             ("redis_address_map", map.collect::<Vec<_>>().join(",")),
             ("rocketmq_namesrv", local(self.namesrv)),
@@ -167,9 +175,9 @@ impl ServiceLinks {
     }
 
     /// Empty where there is no replica, so that a target file need not know.
-    fn replica_url(&self, stack: &Stack) -> String {
+    fn replica_url(&self, stack: &Stack, account: fn(&Mysql, u16) -> String) -> String {
         let replica = stack.mysql_replica.as_ref().zip(self.replica);
-        replica.map_or_else(String::new, |(replica, port)| replica.mysql.node_url(port))
+        replica.map_or_else(String::new, |(replica, port)| account(&replica.mysql, port))
     }
 }
 

@@ -221,7 +221,7 @@ fn wrong_words_and_wrong_files_exit_64_with_every_mistake() {
     let wrong = std::fs::read_to_string(repository().join("drills/baseline/oversell.toml"))
         .unwrap()
         .replace("skus = 5", "skus = 0")
-        .replace("connections = 512", "connections = \"many\"")
+        .replace("connections = 1024", "connections = \"many\"")
         .replace("users = 20000", "user = 20000")
         .replace("cancel_share = 0.05", "cancel_share = 5")
         .replace("shape = \"ramp\"", "shape = \"hill\"");

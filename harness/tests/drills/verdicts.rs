@@ -123,8 +123,10 @@ fn exploring_finds_a_broken_service_replays_it_and_makes_it_smaller() {
     let found = std::fs::read(results.path().join("explore-5/explore.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&found).unwrap();
     let failure = &found["failures"][0];
-    // Granted without a look at the limit, and refused by MySQL: promises that no fault explains.
-    assert!(failure["checks"].to_string().contains("L6"), "{found:#}");
+    // Granted without a look at the limit: promised beyond the stock, or refused by MySQL, which no fault explains.
+    let checks = failure["checks"].to_string();
+    let of_the_mutant = ["S2", "L6"].iter().any(|id| checks.contains(id));
+    assert!(of_the_mutant, "{found:#}");
     assert_eq!(failure["replays"], 1, "{found:#}");
     let file = failure["file"].as_str().unwrap();
     assert!(Path::new(file).exists() && said.contains(file), "{said}");

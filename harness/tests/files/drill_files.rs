@@ -85,7 +85,7 @@ fn every_shipped_drill_resolves() {
 fn five_mistakes_are_five_problems() {
     let drill = oversell()
         .replace("units_per_sku = 200", "units_per_sku = \"many\"")
-        .replace("connections = 512", "conections = 512")
+        .replace("connections = 1024", "conections = 1024")
         .replace("duplicate_share = 0.1", "duplicate_share = 1.7")
         .replacen("check = \"S2\"", "check = \"S9\"", 1)
         .replace("peak_per_s = 10000\n", "");
@@ -469,7 +469,10 @@ fn wrong_shapes_are_named_with_what_there_is() {
             "{expected} not in {problems:#?}"
         );
     }
-    let wrong = oversell().replace("connections = 512", "connections = 512\narrivals = \"odd\"");
+    let wrong = oversell().replace(
+        "connections = 1024",
+        "connections = 512\narrivals = \"odd\"",
+    );
     let problems = problems_of(&wrong);
     assert!(
         problems[0].starts_with("load.arrivals: unknown value `odd`"),
