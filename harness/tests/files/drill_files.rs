@@ -471,7 +471,7 @@ fn wrong_shapes_are_named_with_what_there_is() {
     }
     let wrong = oversell().replace(
         "connections = 1024",
-        "connections = 512\narrivals = \"odd\"",
+        "connections = 1024\narrivals = \"odd\"",
     );
     let problems = problems_of(&wrong);
     assert!(

@@ -45,8 +45,8 @@ pub(super) async fn grant(owner: &MySqlPool, url: &str) -> Result<(), StoreError
     Ok(())
 }
 
-/// Whom MySQL takes somebody for who comes by this URL, as statements name them, and how many tables they have rights on:
-/// who else may see that is not said. They may not enter the database yet.
+/// Whom MySQL takes somebody for who comes by this URL, as statements name them, and on how many tables they have rights:
+/// each account sees its own, an owner not those of others. They may not enter the database yet.
 async fn account(url: &str) -> Result<(String, i64), StoreError> {
     let wrap = |source| StoreError::sql("ask for the nodes' account", source);
     let options: MySqlConnectOptions = url.parse().map_err(|source| StoreError::Url { source })?;

@@ -27,8 +27,8 @@ pub(crate) struct Rival {
     won: u64,
 }
 
-/// Between two orders of one batch no gap is locked, only what is there.
 const SESSION: [&str; 2] = [
+    // Only the orders that are there are locked, and not where others may come.
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
     "CREATE TEMPORARY TABLE flashdrill_ballast (id INT PRIMARY KEY) ENGINE = InnoDB",
 ];
