@@ -116,17 +116,15 @@ fn exploring_finds_a_broken_service_replays_it_and_makes_it_smaller() {
     let _stack = one_at_a_time();
     let results = tempfile::tempdir().unwrap();
     let words =
-        "explore --seed 5 --minutes 1 --mutant forgets-limit-on-retry --replays 1 --shrink-runs 2";
+        "explore --seed 2 --minutes 1 --mutant forgets-limit-on-retry --replays 1 --shrink-runs 2";
     let output = run(results.path(), &words.split(' ').collect::<Vec<_>>());
     let said = text(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let found = std::fs::read(results.path().join("explore-5/explore.json")).unwrap();
+    let found = std::fs::read(results.path().join("explore-2/explore.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&found).unwrap();
     let failure = &found["failures"][0];
-    // Granted without a look at the limit: promised beyond the stock, or refused by MySQL, which no fault explains.
-    let checks = failure["checks"].to_string();
-    let of_the_mutant = ["S2", "L6"].iter().any(|id| checks.contains(id));
-    assert!(of_the_mutant, "{found:#}");
+    // Granted without a look at the limit, and refused by MySQL: promises that no fault explains.
+    assert!(failure["checks"].to_string().contains("L6"), "{found:#}");
     assert_eq!(failure["replays"], 1, "{found:#}");
     let file = failure["file"].as_str().unwrap();
     assert!(Path::new(file).exists() && said.contains(file), "{said}");
