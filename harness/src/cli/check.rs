@@ -18,7 +18,7 @@ pub fn run(args: &Args) -> Exit {
     let folder = RunFolder::open(&args.run);
     match judge::judge_folder(folder) {
         Ok(finished) => {
-            println!("{}", finished.summary());
+            say!("{}", finished.summary());
             finished.judgement.verdict.into()
         }
         Err(error) => Exit::usage(&error),

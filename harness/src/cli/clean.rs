@@ -6,13 +6,13 @@ use crate::environment::{Swept, sweep};
 pub async fn run() -> Swept {
     let swept = sweep().await;
     for process in &swept.killed {
-        println!("killed {process}");
+        say!("killed {process}");
     }
     for folder in &swept.removed {
-        println!("removed run {folder}");
+        say!("removed run {folder}");
     }
     if swept == Swept::default() {
-        println!("nothing was left behind");
+        say!("nothing was left behind");
     }
     swept
 }

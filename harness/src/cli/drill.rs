@@ -132,7 +132,7 @@ async fn run_plans(args: &RunArgs) -> Result<Exit, Exit> {
         match run::run(&session.stack, plan, args.mutant.as_deref(), &session.bench).await {
             Ok(finished) => {
                 worst = worst.max(finished.judgement.verdict);
-                println!("{}", finished.summary());
+                say!("{}", finished.summary());
             }
             Err(error) => match Exit::of_run_error(&error) {
                 Exit::Fail => worst = Verdict::Fail,
@@ -154,7 +154,7 @@ fn list(catalogue: &CatalogueArgs) -> Result<Exit, Exit> {
     let mut exit = Exit::Pass;
     for file in catalogue.all()? {
         match load_plan(&file, &Choices::default()) {
-            Ok(plan) => println!(
+            Ok(plan) => say!(
                 "{:24} {}  [{}]",
                 plan.drill,
                 plan.title,
@@ -169,7 +169,7 @@ fn list(catalogue: &CatalogueArgs) -> Result<Exit, Exit> {
 fn print_plans(plans: &[Plan]) -> Exit {
     for plan in plans {
         match serde_json::to_string_pretty(plan) {
-            Ok(text) => println!("{text}"),
+            Ok(text) => say!("{text}"),
             Err(error) => return Exit::internal(&error),
         }
     }

@@ -22,19 +22,19 @@ pub enum Exit {
 impl Exit {
     /// Prints the error with the names of things, and answers 64.
     pub fn usage(error: &dyn Display) -> Self {
-        eprintln!("flashdrill: {error}");
+        note!("flashdrill: {error}");
         Self::Usage
     }
 
     /// The environment could not start: 69.
     pub fn unavailable(error: &dyn Display) -> Self {
-        eprintln!("flashdrill: {error}");
+        note!("flashdrill: {error}");
         Self::Unavailable
     }
 
     /// Something that should not happen: 70.
     pub fn internal(error: &dyn Display) -> Self {
-        eprintln!("flashdrill: internal error: {error}");
+        note!("flashdrill: internal error: {error}");
         Self::Internal
     }
 
@@ -50,7 +50,7 @@ impl Exit {
     pub fn of_run_error(error: &RunError) -> Self {
         match error {
             RunError::LeftBehind { .. } => {
-                eprintln!("flashdrill: {error}");
+                note!("flashdrill: {error}");
                 Self::Fail
             }
             RunError::File(_)

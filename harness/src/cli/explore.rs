@@ -82,7 +82,7 @@ async fn explored(args: Args) -> Result<Exit, Exit> {
     let end = session.stop(last.as_deref()).await;
     Ok(match summary {
         Ok(summary) => {
-            println!(
+            say!(
                 "{}\n{}",
                 summary.to_text(),
                 folder.join("explore.md").display()

@@ -60,14 +60,14 @@ pub async fn run(command: FaultCommand) -> Exit {
 fn list(kind: Option<&str>) -> Exit {
     let Some(kind) = kind else {
         for about in Fault::KINDS {
-            println!("{:<24}{}", about.kind, first_sentence(about.summary));
+            say!("{:<24}{}", about.kind, first_sentence(about.summary));
         }
-        println!("\n`flashdrill fault list KIND` shows the keys of one.");
+        say!("\n`flashdrill fault list KIND` shows the keys of one.");
         return Exit::Pass;
     };
     match Fault::KINDS.iter().find(|about| about.kind == kind) {
         Some(about) => {
-            println!("{}", manual(about));
+            say!("{}", manual(about));
             Exit::Pass
         }
         None => Exit::usage(&format!(
@@ -141,19 +141,19 @@ async fn inject(run: Option<&str>, keys: &Value) -> Exit {
 fn told(fault: &LiveFault) -> Exit {
     let LiveFault { id, event, over } = fault;
     if !event.what.is_empty() {
-        println!("#{id} {}", event.what);
+        say!("#{id} {}", event.what);
     }
     if let Some(receipt) = &event.receipt {
-        println!("bit: {receipt}");
+        say!("bit: {receipt}");
     }
     if let Some(error) = &event.error {
         return Exit::unavailable(error);
     }
     if event.receipt.is_none() && event.error.is_none() {
-        println!("no proof yet that it bites: `flashdrill ps` shows it when there is some");
+        say!("no proof yet that it bites: `flashdrill ps` shows it when there is some");
     }
     if event.heals && !over {
-        println!("heal it: flashdrill fault heal {id}");
+        say!("heal it: flashdrill fault heal {id}");
     }
     Exit::Pass
 }
@@ -168,11 +168,11 @@ async fn heal(run: Option<&str>, id: Option<u32>) -> Exit {
         Err(error) => return refused(&error),
     };
     if healed.is_empty() {
-        println!("nothing is broken");
+        say!("nothing is broken");
     }
     let mut exit = Exit::Pass;
     for LiveFault { id, event, .. } in healed {
-        println!("#{id} {}", event.news());
+        say!("#{id} {}", event.news());
         if event.heals && event.healed_at_ms.is_none() {
             exit = Exit::Unavailable;
         }

@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Exit {
             Exit::Pass
         }
         Err(error @ HistoryCommandError::History(HistoryError::Damaged { .. })) => {
-            eprintln!("flashdrill: {error}");
+            note!("flashdrill: {error}");
             Exit::Inconclusive
         }
         Err(error) => Exit::usage(&error),

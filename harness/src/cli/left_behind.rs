@@ -7,7 +7,7 @@ use crate::environment::{Leftover, scan_machine};
 pub async fn look() -> (Exit, Vec<Leftover>) {
     let found = scan_machine().await;
     for leftover in &found {
-        eprintln!("flashdrill: left behind: {leftover}");
+        note!("flashdrill: left behind: {leftover}");
     }
     let exit = if found.is_empty() {
         Exit::Pass

@@ -1,6 +1,9 @@
 //! The command line: one file per command. Exit codes: 0 pass, 1 fail, 2 inconclusive (the run was no
 //! valid test), 64 usage, 69 the environment could not start, 70 internal.
 
+#[macro_use]
+mod print;
+
 mod check;
 pub mod clean;
 mod drill;

@@ -62,7 +62,7 @@ async fn prove(args: Args) -> Result<Exit, Exit> {
     let end = session.stop(last).await;
     Ok(match matrix {
         Ok(matrix) => {
-            println!("{}", matrix.table());
+            say!("{}", matrix.table());
             end.or(matrix.verdict().into())
         }
         Err(error) => Exit::of_run_error(&error),

@@ -74,7 +74,7 @@ async fn serve(args: Args, requests: &[LinkRequest]) -> Result<(), ProxyError> {
         allow: args.allow,
     })?;
     server.client().populate(requests).await?;
-    println!(
+    say!(
         "Fault proxy, Toxiproxy's API: http://{}\nCtrl-C ends it.",
         server.address()
     );

@@ -9,7 +9,7 @@ use crate::proxy::ProxyClient;
 pub async fn run() -> Exit {
     let runs = live_runs();
     if runs.is_empty() {
-        println!("nothing runs; `flashdrill clean` removes what a killed run left");
+        say!("nothing runs; `flashdrill clean` removes what a killed run left");
     }
     for run in &runs {
         print(run).await;
@@ -18,9 +18,9 @@ pub async fn run() -> Exit {
 }
 
 async fn print(run: &LiveRun) {
-    println!("{} (owner {})", run.name, run.owner_pid);
+    say!("{} (owner {})", run.name, run.owner_pid);
     for server in &run.servers {
-        println!(
+        say!(
             "  {:<20}{:<10}{}",
             server.component,
             server.pid,
@@ -36,10 +36,10 @@ async fn print(run: &LiveRun) {
     broken.extend(links(run).await);
     broken.extend(faults(run).await);
     if broken.is_empty() {
-        println!("  nothing is broken");
+        say!("  nothing is broken");
     }
     for line in broken {
-        println!("  BROKEN {line}");
+        say!("  BROKEN {line}");
     }
 }
 

@@ -82,7 +82,7 @@ impl Session {
         let exit = match handed_back {
             Ok(()) => exit,
             Err(error) => {
-                eprintln!("flashdrill: left behind: the run's data: {error}");
+                note!("flashdrill: left behind: the run's data: {error}");
                 exit.or(Exit::Fail)
             }
         };

@@ -55,7 +55,7 @@ impl Narrate for Terminal {
                 bar.set_message("");
                 bar.println(line);
             }
-            None => eprintln!("{line}"),
+            None => note!("{line}"),
         }
     }
 
@@ -70,7 +70,7 @@ impl Narrate for Terminal {
         };
         if last.elapsed() >= PLAIN_LIVE_EVERY {
             *last = Instant::now();
-            eprintln!("{} {line}", self.stamp());
+            note!("{} {line}", self.stamp());
         }
     }
 }

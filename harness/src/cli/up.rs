@@ -24,7 +24,7 @@ pub async fn run(
     write_endpoints: Option<&Path>,
     setting: Setting,
 ) -> Result<Exit, EnvironmentError> {
-    let progress = Arc::new(|line: &str| eprintln!("{line}"));
+    let progress = Arc::new(|line: &str| note!("{line}"));
     let options = StackOptions {
         name: "up".to_owned(),
         keep_logs_in,
@@ -43,7 +43,7 @@ pub async fn run(
         let step = format!("writing {}", file.display());
         written.map_err(|error| EnvironmentError::step("up", &step, error))?;
     }
-    println!("{}", describe(&stack, &variables));
+    say!("{}", describe(&stack, &variables));
     let stack = Arc::new(stack);
     let control = Arc::new(Control {
         stack: Arc::clone(&stack),
@@ -58,7 +58,7 @@ pub async fn run(
         () = word.heard() => Ok(()),
         served = live::serve(Arc::clone(&control), &folder) => served,
     };
-    eprintln!("stopping");
+    note!("stopping");
     control.heal(None).await;
     stack.stop().await;
     drop((control, stack));

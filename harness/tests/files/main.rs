@@ -6,6 +6,7 @@ mod drill_files;
 mod endpoints_files;
 mod history;
 mod history_command;
+mod left_readers;
 #[path = "../plan/mod.rs"]
 mod plan;
 mod report;

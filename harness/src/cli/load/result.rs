@@ -77,7 +77,7 @@ impl LoadResult {
     pub fn save(&self, json: Option<&Path>, hdr: Option<&Path>) -> Result<(), ResultError> {
         let text = serde_json::to_string(self).expect("figures are numbers and names");
         match json {
-            Some(path) if path == Path::new("-") => println!("{text}"),
+            Some(path) if path == Path::new("-") => say!("{text}"),
             Some(path) => std::fs::write(path, text).map_err(|source| ResultError::Write {
                 path: path.to_owned(),
                 source,
@@ -100,9 +100,9 @@ impl LoadResult {
         let not_held = self.not_held();
         let text = text::of(self, &checked, not_held.as_deref());
         if quiet {
-            eprintln!("{text}");
+            note!("{text}");
         } else {
-            println!("{text}");
+            say!("{text}");
         }
         match not_held {
             _ if checked.iter().any(|(_, (holds, _))| !holds) => Exit::Fail,
