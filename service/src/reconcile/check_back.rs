@@ -20,6 +20,8 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const AGE: Duration = Duration::from_secs(5);
 /// A whole look instead of one at what is new: gateways' clocks may differ by more than the age.
 const WHOLE_INTERVAL: Duration = Duration::from_secs(30);
+/// A whole look takes the longer the more was sold: at most one in this many parts of the time.
+const WHOLE_SHARE: u32 = 50;
 
 /// The ledger or MySQL could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,7 @@ pub struct CheckedBack(Arc<Mutex<HashMap<(String, String), Seen>>>);
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     at: Instant,
+    /// When the next whole look is due.
     whole_at: Instant,
     /// Reservations that end before have their orders.
     deadline_ms: u64,
@@ -50,14 +53,22 @@ impl CheckedBack {
         if last.is_some_and(|last| now - last.at < LOOK_INTERVAL) {
             return None;
         }
-        let last = last.filter(|last| now - last.whole_at < WHOLE_INTERVAL);
+        let last = last.filter(|last| now < last.whole_at);
         let looked = Seen {
             at: now,
-            whole_at: last.map_or(now, |last| last.whole_at),
+            whole_at: last.map_or(now + WHOLE_INTERVAL, |last| last.whole_at),
             deadline_ms: to_ms,
         };
         seen.insert(sku.name(), looked);
         Some((last.map_or(0, |last| last.deadline_ms), to_ms))
+    }
+
+    /// How long a whole look took: after a long one the next comes later.
+    fn took(&self, sku: &Sku, took: Duration) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = seen.get_mut(&sku.name()) {
+            seen.whole_at = seen.whole_at.max(seen.at + took * WHOLE_SHARE);
+        }
     }
 
     /// The look did not come to its end: the next one is whole.
@@ -78,9 +89,16 @@ impl Rebuilder {
         let Some((from_ms, to_ms)) = seen.due(sku, Instant::now(), to_ms) else {
             return;
         };
+        let begun = Instant::now();
         match self.orphans(sku, from_ms, to_ms).await {
-            Ok(orphans) if orphans.is_empty() => {}
-            Ok(orphans) => self.adopt(sku, orphans).await,
+            Ok(orphans) => {
+                if from_ms == 0 {
+                    seen.took(sku, begun.elapsed());
+                }
+                if !orphans.is_empty() {
+                    self.adopt(sku, orphans).await;
+                }
+            }
             Err(error) => {
                 tracing::debug!(%error, "ledger is compared with MySQL later");
                 seen.forget(sku);
@@ -154,7 +172,10 @@ mod tests {
         for (after_ms, to_ms, expected) in looks {
             assert_eq!(look(after_ms, to_ms), expected, "{after_ms}");
         }
+        seen.took(&sku, Duration::from_secs(1));
+        assert_eq!(look(60_000, 550), Some((500, 550)), "a long one rests");
+        assert_eq!(look(81_000, 560), Some((0, 560)));
         seen.forget(&sku);
-        assert_eq!(look(31_100, 600), Some((0, 600)));
+        assert_eq!(look(81_100, 600), Some((0, 600)));
     }
 }

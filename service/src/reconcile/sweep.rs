@@ -1,7 +1,7 @@
 //! Small regular duties: promises whose row nobody reported, and sold-out marks that no longer hold.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::operations::metrics::Metrics;
 use crate::sale::catalogue::Catalogue;
@@ -12,9 +12,6 @@ use crate::store::Store;
 
 /// Time between two sweeps; also how long a mark can outlive a release on another node.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
-
-/// A promise younger than this is simply on its way.
-const PROMISE_AGE: Duration = Duration::from_secs(2);
 
 /// What the sweep looks at.
 #[derive(Debug, Clone)]
@@ -38,7 +35,7 @@ impl Sweep {
 
     /// Orders applied by another node, or before this one noted its promise.
     async fn keep_promises(&self) {
-        let ids: Vec<String> = self.promises.older_than(PROMISE_AGE).into_iter().collect();
+        let ids = self.promises.to_look_for(Instant::now());
         if ids.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 //! An order is here from before its reservation is sent until its row is known to exist. The keeper
 //! rebuilds Redis from MySQL only when none of the SKU's orders is left here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,25 @@ pub enum PromiseState {
 pub struct Promise {
     pub order: Arc<OrderMessage>,
     pub state: PromiseState,
-    since: Instant,
+    look_at: Instant,
+    look_pause: Duration,
+}
+
+/// A promise younger than this is simply on its way.
+const FIRST_LOOK: Duration = Duration::from_secs(2);
+/// Each look that does not find its row doubles the time to the next: a store that is late is not asked by everybody who
+/// waits for it, every second. Up to this.
+const LOOK_PAUSE_MAX: Duration = Duration::from_secs(32);
+
+impl Promise {
+    fn new(order: &Arc<OrderMessage>, state: PromiseState) -> Self {
+        Self {
+            order: Arc::clone(order),
+            state,
+            look_at: Instant::now() + FIRST_LOOK,
+            look_pause: FIRST_LOOK,
+        }
+    }
 }
 
 /// Promises by order id.
@@ -35,14 +53,9 @@ pub struct Promises(Mutex<HashMap<String, Promise>>);
 impl Promises {
     /// To be called before the reservation is sent. An order that is here already stays as it is.
     pub fn asked(&self, order: &Arc<OrderMessage>) {
-        let new = || Promise {
-            order: Arc::clone(order),
-            state: PromiseState::Asked,
-            since: Instant::now(),
-        };
         self.entries()
             .entry(order.order_id.clone())
-            .or_insert_with(new);
+            .or_insert_with(|| Promise::new(order, PromiseState::Asked));
     }
 
     pub fn granted(&self, order: &Arc<OrderMessage>) {
@@ -87,23 +100,23 @@ impl Promises {
         self.entries().values().filter(is_of).cloned().collect()
     }
 
-    /// Ids that have been here for longer than `age`.
+    /// Ids whose row is to be looked for at `now`; the next look at each is put off.
     #[must_use]
-    pub fn older_than(&self, age: Duration) -> HashSet<String> {
-        let is_old = |(_, promise): &(&String, &Promise)| promise.since.elapsed() > age;
-        self.entries()
-            .iter()
-            .filter(is_old)
-            .map(|(id, _)| id.clone())
-            .collect()
+    pub fn to_look_for(&self, now: Instant) -> Vec<String> {
+        let mut entries = self.entries();
+        let due = entries
+            .iter_mut()
+            .filter(|(_, promise)| promise.look_at <= now);
+        due.map(|(id, promise)| {
+            promise.look_at = now + promise.look_pause;
+            promise.look_pause = (promise.look_pause * 2).min(LOOK_PAUSE_MAX);
+            id.clone()
+        })
+        .collect()
     }
 
     fn set(&self, order: &Arc<OrderMessage>, state: PromiseState) {
-        let promise = Promise {
-            order: Arc::clone(order),
-            state,
-            since: Instant::now(),
-        };
+        let promise = Promise::new(order, state);
         self.entries().insert(order.order_id.clone(), promise);
     }
 
@@ -169,5 +182,20 @@ mod tests {
         assert!(promises.kept("a").is_some());
         assert!(promises.of_sku(&sku("k")).is_empty());
         assert!(promises.kept("a").is_none());
+    }
+    #[test]
+    fn a_promise_is_looked_for_less_and_less_often() {
+        let promises = Promises::default();
+        let start = Instant::now();
+        promises.granted(&order("a"));
+        let looks: Vec<u64> = (0..100)
+            .filter(|second| {
+                let now = start + Duration::from_secs(*second) + Duration::from_millis(500);
+                !promises.to_look_for(now).is_empty()
+            })
+            .collect();
+        assert_eq!(looks, [2, 4, 8, 16, 32, 64, 96]);
+        promises.kept("a");
+        assert!(promises.to_look_for(start + LOOK_PAUSE_MAX * 9).is_empty());
     }
 }

@@ -97,23 +97,26 @@ pub(super) async fn insert_orders(
 ) -> Result<(), StoreError> {
     let now = now_ms();
     let mut query = QueryBuilder::new(
-        "INSERT INTO orders (order_id, sale, sku, user, quantity, request_id, state, reason, \
-         requested_at_ms, created_at_ms, updated_at_ms, live_key) ",
+        "INSERT INTO orders (order_id, sale, sku, user, quantity, request_id, requested_at_ms, created_at_ms, \
+         updated_at_ms, state, reason, live_key) ",
     );
     query.push_values(fresh, |mut row, message| {
-        let refused = refused.contains(&message.order_id);
         row.push_bind(&message.order_id)
             .push_bind(&message.sale)
             .push_bind(&message.sku)
             .push_bind(&message.user)
             .push_bind(message.quantity)
             .push_bind(&message.request_id)
-            .push_bind(if refused { "rejected" } else { "created" })
-            .push_bind(refused.then_some(reason::LIMIT_EXCEEDED))
             .push_bind(message.at_ms)
             .push_bind(now)
-            .push_bind(now)
-            .push_bind(parts().live_key().filter(|_| !refused));
+            .push_bind(now);
+        // What is the same for nearly all of them is part of the statement: a quarter less for MySQL to bind and log.
+        let standing = match (refused.contains(&message.order_id), parts().live_key()) {
+            (true, _) => format!("'rejected', '{}', NULL", reason::LIMIT_EXCEEDED),
+            (false, Some(key)) => format!("'created', NULL, {key}"),
+            (false, None) => "'created', NULL, NULL".to_owned(),
+        };
+        row.push(standing);
     });
     query
         .build()
