@@ -8,14 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::server::Server;
 use super::sockets::{Socket, inodes_of_group, sockets};
 
-/// A look costs as much as the services have files open, thousands of connections included: it takes at most one in this
-/// many parts of a processor's time.
-const SHARE: u32 = 50;
 /// Looks from one that reads the table for sockets that have just been opened to the next.
 const CHANCE_EVERY: u32 = 10;
 
@@ -35,27 +31,11 @@ enum Sight {
 pub(super) struct BypassWatch {
     seen: HashMap<u64, Sight>,
     looks: u32,
-    told: Vec<String>,
-    rests_until: Option<Instant>,
 }
 
 impl BypassWatch {
-    /// Every connection of `services` to one of `servers` (real address to name), in words, each server once. What the
-    /// look before saw, where that was so long that another one would be too soon.
+    /// Every connection of `services` to one of `servers` (real address to name), in words, each server once.
     pub fn look(
-        &mut self,
-        services: &[Arc<Server>],
-        servers: &BTreeMap<SocketAddr, String>,
-    ) -> Vec<String> {
-        let begun = Instant::now();
-        if self.rests_until.is_none_or(|until| until <= begun) {
-            self.told = self.look_now(services, servers);
-            self.rests_until = Some(begun + begun.elapsed() * SHARE);
-        }
-        self.told.clone()
-    }
-
-    fn look_now(
         &mut self,
         services: &[Arc<Server>],
         servers: &BTreeMap<SocketAddr, String>,
