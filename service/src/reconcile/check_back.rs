@@ -63,11 +63,11 @@ impl CheckedBack {
         Some((last.map_or(0, |last| last.deadline_ms), to_ms))
     }
 
-    /// How long a whole look took: after a long one the next comes later.
-    fn took(&self, sku: &Sku, took: Duration) {
+    /// A whole look has ended: after a long one the next comes later.
+    fn whole_ended(&self, sku: &Sku, now: Instant) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = seen.get_mut(&sku.name()) {
-            seen.whole_at = seen.whole_at.max(seen.at + took * WHOLE_SHARE);
+            seen.whole_at = seen.whole_at.max(seen.at + (now - seen.at) * WHOLE_SHARE);
         }
     }
 
@@ -89,11 +89,10 @@ impl Rebuilder {
         let Some((from_ms, to_ms)) = seen.due(sku, Instant::now(), to_ms) else {
             return;
         };
-        let begun = Instant::now();
         match self.orphans(sku, from_ms, to_ms).await {
             Ok(orphans) => {
                 if from_ms == 0 {
-                    seen.took(sku, begun.elapsed());
+                    seen.whole_ended(sku, Instant::now());
                 }
                 if !orphans.is_empty() {
                     self.adopt(sku, orphans).await;
@@ -172,7 +171,7 @@ mod tests {
         for (after_ms, to_ms, expected) in looks {
             assert_eq!(look(after_ms, to_ms), expected, "{after_ms}");
         }
-        seen.took(&sku, Duration::from_secs(1));
+        seen.whole_ended(&sku, begun + Duration::from_secs(32));
         assert_eq!(look(60_000, 550), Some((500, 550)), "a long one rests");
         assert_eq!(look(81_000, 560), Some((0, 560)));
         seen.forget(&sku);

@@ -10,6 +10,12 @@ use std::time::{Duration, Instant};
 use super::order::OrderMessage;
 use super::sku::Sku;
 
+/// A promise younger than this is simply on its way.
+const FIRST_LOOK: Duration = Duration::from_secs(2);
+/// Each look that does not find its row doubles the time to the next: a store that is late is not asked by everybody who
+/// waits for it, every second. Up to this.
+const LOOK_PAUSE_MAX: Duration = Duration::from_secs(32);
+
 /// What is known of the reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromiseState {
@@ -25,15 +31,10 @@ pub enum PromiseState {
 pub struct Promise {
     pub order: Arc<OrderMessage>,
     pub state: PromiseState,
+    /// When its row is looked for next, and the pause after that.
     look_at: Instant,
     look_pause: Duration,
 }
-
-/// A promise younger than this is simply on its way.
-const FIRST_LOOK: Duration = Duration::from_secs(2);
-/// Each look that does not find its row doubles the time to the next: a store that is late is not asked by everybody who
-/// waits for it, every second. Up to this.
-const LOOK_PAUSE_MAX: Duration = Duration::from_secs(32);
 
 impl Promise {
     fn new(order: &Arc<OrderMessage>, state: PromiseState) -> Self {
@@ -183,6 +184,7 @@ mod tests {
         assert!(promises.of_sku(&sku("k")).is_empty());
         assert!(promises.kept("a").is_none());
     }
+
     #[test]
     fn a_promise_is_looked_for_less_and_less_often() {
         let promises = Promises::default();
