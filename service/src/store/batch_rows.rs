@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use serde::Serialize;
 use sqlx::{MySqlConnection, QueryBuilder};
 
 use super::order::text;
@@ -40,13 +41,15 @@ pub(super) async fn mark_consumed(
     connection: &mut MySqlConnection,
     unseen: &[&OrderMessage],
 ) -> Result<(), StoreError> {
-    let now = now_ms();
-    let mut query = QueryBuilder::new("INSERT INTO consumed (message_key, consumed_at_ms) ");
-    query.push_values(unseen, |mut row, message| {
-        row.push_bind(&message.order_id).push_bind(now);
-    });
-    query
-        .build()
+    let ids: Vec<&str> = unseen.iter().map(|one| one.order_id.as_str()).collect();
+    let id = text_column("id", 32, "$");
+    let sql = format!(
+        "INSERT INTO consumed (message_key, consumed_at_ms) SELECT id, ? \
+         FROM JSON_TABLE(?, '$[*]' COLUMNS ({id})) AS batch"
+    );
+    sqlx::query(&sql)
+        .bind(now_ms())
+        .bind(json(&ids))
         .execute(connection)
         .await
         .map(|_| ())
@@ -96,36 +99,70 @@ pub(super) async fn insert_orders(
     refused: &HashSet<String>,
 ) -> Result<(), StoreError> {
     let now = now_ms();
-    let mut query = QueryBuilder::new(
-        "INSERT INTO orders (order_id, sale, sku, user, quantity, request_id, requested_at_ms, created_at_ms, \
-         updated_at_ms, state, reason, live_key) ",
-    );
-    // What is the same for nearly all of them is part of the statement: a quarter less for MySQL to bind and log.
-    let live_key = parts().live_key();
-    let live_key = live_key.map_or("NULL".to_owned(), |key| key.to_string());
-    let created = format!("'created', NULL, {live_key}");
-    let rejected = format!("'rejected', '{}', NULL", reason::LIMIT_EXCEEDED);
-    query.push_values(fresh, |mut row, message| {
-        row.push_bind(&message.order_id)
-            .push_bind(&message.sale)
-            .push_bind(&message.sku)
-            .push_bind(&message.user)
-            .push_bind(message.quantity)
-            .push_bind(&message.request_id)
-            .push_bind(message.at_ms)
-            .push_bind(now)
-            .push_bind(now)
-            .push(match refused.contains(&message.order_id) {
-                true => &rejected,
-                false => &created,
-            });
-    });
-    query
-        .build()
+    let sql = insert_sql();
+    let rows: Vec<_> = fresh
+        .iter()
+        .map(|order| row(order, refused.contains(&order.order_id)))
+        .collect();
+    sqlx::query(&sql)
+        .bind(now)
+        .bind(now)
+        .bind(json(&rows))
         .execute(connection)
         .await
         .map(|_| ())
         .map_err(|source| StoreError::sql("insert orders", source))
+}
+
+/// One order for [`insert_sql`], which names its columns by their places.
+type Row<'o> = (&'o str, &'o str, &'o str, &'o str, u32, &'o str, u64, u8);
+
+fn row(order: &OrderMessage, is_refused: bool) -> Row<'_> {
+    (
+        &order.order_id,
+        &order.sale,
+        &order.sku,
+        &order.user,
+        order.quantity,
+        &order.request_id,
+        order.at_ms,
+        u8::from(is_refused),
+    )
+}
+
+fn insert_sql() -> String {
+    let live_key = parts().live_key();
+    let live_key = live_key.map_or("NULL".to_owned(), |key| key.to_string());
+    let over = reason::LIMIT_EXCEEDED;
+    let texts = [
+        text_column("order_id", 32, "$[0]"),
+        text_column("sale", 64, "$[1]"),
+        text_column("sku", 64, "$[2]"),
+        text_column("user", 128, "$[3]"),
+        text_column("request_id", 128, "$[5]"),
+    ]
+    .join(", ");
+    format!(
+        "INSERT INTO orders (order_id, sale, sku, user, quantity, request_id, requested_at_ms, created_at_ms, \
+         updated_at_ms, state, reason, live_key) SELECT order_id, sale, sku, user, quantity, request_id, \
+         requested_at_ms, ?, ?, IF(refused, 'rejected', 'created'), IF(refused, '{over}', NULL), \
+         IF(refused, NULL, {live_key}) FROM JSON_TABLE(?, '$[*]' COLUMNS ({texts}, quantity INT UNSIGNED PATH '$[4]', \
+         requested_at_ms BIGINT UNSIGNED PATH '$[6]', refused TINYINT PATH '$[7]')) AS batch"
+    )
+}
+
+/// A column of a `JSON_TABLE` for a text that its table takes up to `chars_max` of. It is one wider: what is too long is
+/// silently cut off here by MariaDB, and must still be too long for the table.
+fn text_column(name: &str, chars_max: usize, path: &str) -> String {
+    let wider = chars_max + 1;
+    format!("{name} VARCHAR({wider}) CHARACTER SET utf8mb4 PATH '{path}'")
+}
+
+/// A batch as the one parameter of a statement that is the same for batches of every size: MySQL parses it once for a
+/// connection, and binds three values instead of a thousand.
+fn json<R: Serialize>(rows: &[R]) -> String {
+    // Texts and numbers only: nothing in it can fail to become JSON.
+    serde_json::to_string(rows).unwrap_or_default()
 }
 
 /// Names the orders that MySQL does not take, when it has refused all of them together: each is offered alone. The

@@ -56,9 +56,8 @@ async fn poison_is_parked_alone_and_its_batch_goes_on() {
     let store = store().await;
     let (applier, heard) = applier(&store, Entry::Delivered);
     let mut orders: Vec<_> = (0..30).map(|n| order(n, "a", Duration::ZERO)).collect();
-    for poison in [7, 29] {
-        orders[poison].user = "u".repeat(200); // More than the column takes.
-    }
+    orders[7].user = "u".repeat(200); // More than the column takes.
+    orders[29].request_id = "r".repeat(129); // By one.
     let refused = store.enter(&orders, Entry::Delivered).await.unwrap_err();
     let StoreError::Unstorable(mut named) = refused else {
         panic!("{refused}");
@@ -80,12 +79,39 @@ async fn poison_is_parked_alone_and_its_batch_goes_on() {
         parked,
         [7, 29].map(|n: usize| (LetterKind::Order, &orders[n].order_id))
     );
-    assert!(letters[0].reason.contains("user"), "{}", letters[0].reason);
+    for (letter, column) in letters.iter().zip(["user", "request_id"]) {
+        assert!(letter.reason.contains(column), "{}", letter.reason);
+    }
     let is_stuck = applier.is_stuck.load(Ordering::Relaxed);
     assert!(
         !is_stuck,
         "the last one was poison, and the next is welcome"
     );
+}
+
+#[tokio::test]
+async fn whatever_a_name_is_made_of_it_is_stored_as_it_is() {
+    let store = store().await;
+    let longest = "\u{1f600}".repeat(128);
+    let names = [
+        "O'Hara",
+        "a\"b\\c\\u0041",
+        "[\"x\",1]",
+        "\u{e4}\n\t%_ ",
+        &longest,
+    ];
+    let mut orders: Vec<_> = (0..5).map(|n| order(n, "a", Duration::ZERO)).collect();
+    for (order, name) in orders.iter_mut().zip(names) {
+        order.user = name.to_owned();
+        order.request_id = name.to_owned();
+    }
+    for batch in [&orders[..1], &orders[1..]] {
+        store.enter(batch, Entry::Written).await.unwrap();
+    }
+    for (order, name) in orders.iter().zip(names) {
+        let row = store.order(&order.order_id).await.unwrap().unwrap();
+        assert_eq!((row.user.as_str(), row.request_id.as_str()), (name, name));
+    }
 }
 
 /// The stock refuses the sum of a batch, and no row of an order says whose it is.
