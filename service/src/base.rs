@@ -105,6 +105,7 @@ impl Base {
         let news = AppliedNews {
             catalogue: Arc::clone(&catalogue),
             promises: Arc::clone(&promises),
+            lately: Arc::default(),
             releases: releases.clone(),
             metrics: metrics.clone(),
             alerts: alerts.clone(),

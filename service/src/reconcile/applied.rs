@@ -1,7 +1,9 @@
 //! What follows from an applied batch: promises kept, promises broken.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use super::lately::LatelyStored;
 use super::releases::Releases;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
@@ -16,6 +18,7 @@ use crate::store::{Applied, AppliedOutcome, reason};
 pub struct AppliedNews {
     pub catalogue: Arc<Catalogue>,
     pub promises: Arc<Promises>,
+    pub lately: Arc<LatelyStored>,
     pub releases: Releases,
     pub metrics: Metrics,
     pub alerts: Alerts,
@@ -23,6 +26,8 @@ pub struct AppliedNews {
 
 impl AppliedNews {
     pub fn tell(&self, batch: &[Applied]) {
+        let ids = batch.iter().map(|one| one.order_id.as_str());
+        self.lately.note(ids, Instant::now());
         for applied in batch {
             let promise = self.promises.kept(&applied.order_id);
             match applied.outcome {

@@ -2,7 +2,7 @@
 //! a dead gateway leaves of it. What check-back is to the RocketMQ path.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::rebuild::Rebuilder;
@@ -20,7 +20,7 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const AGE: Duration = Duration::from_secs(5);
 /// A whole look instead of one at what is new: gateways' clocks may differ by more than the age.
 const WHOLE_INTERVAL: Duration = Duration::from_secs(30);
-/// A whole look takes the longer the more was sold: at most one in this many parts of the time.
+/// A whole look takes the longer the more was sold: those of all SKUs take at most one in this many parts of the time.
 const WHOLE_SHARE: u32 = 50;
 
 /// The ledger or MySQL could not be read.
@@ -34,47 +34,68 @@ pub enum CheckBackError {
 
 /// How far each SKU has been looked through.
 #[derive(Debug, Default, Clone)]
-pub struct CheckedBack(Arc<Mutex<HashMap<(String, String), Seen>>>);
+pub struct CheckedBack(Arc<Mutex<Looks>>);
+
+#[derive(Debug, Default)]
+struct Looks {
+    seen: HashMap<(String, String), Seen>,
+    /// Until then no whole look is repeated.
+    rests_until: Option<Instant>,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     at: Instant,
-    /// When the next whole look is due.
+    /// When the last whole look began.
     whole_at: Instant,
     /// Reservations that end before have their orders.
     deadline_ms: u64,
 }
 
 impl CheckedBack {
-    /// The deadlines to look at now, from and to; None while it is too early.
+    /// The deadlines to look at now, from and to; None while it is too early. The first look is a whole one.
     fn due(&self, sku: &Sku, now: Instant, to_ms: u64) -> Option<(u64, u64)> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = seen.get(&sku.name()).copied();
+        let mut looks = self.looks();
+        let last = looks.seen.get(&sku.name()).copied();
         if last.is_some_and(|last| now - last.at < LOOK_INTERVAL) {
             return None;
         }
-        let last = last.filter(|last| now < last.whole_at);
+        let last = last.filter(|last| !looks.is_whole_due(last, now));
         let looked = Seen {
             at: now,
-            whole_at: last.map_or(now + WHOLE_INTERVAL, |last| last.whole_at),
+            whole_at: last.map_or(now, |last| last.whole_at),
             deadline_ms: to_ms,
         };
-        seen.insert(sku.name(), looked);
+        looks.seen.insert(sku.name(), looked);
         Some((last.map_or(0, |last| last.deadline_ms), to_ms))
     }
 
-    /// A whole look has ended: after a long one the next comes later.
-    fn whole_ended(&self, sku: &Sku, now: Instant) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = seen.get_mut(&sku.name()) {
-            seen.whole_at = seen.whole_at.max(seen.at + (now - seen.at) * WHOLE_SHARE);
-        }
+    /// A whole look that began at `begun` has ended: the next one, of whatever SKU, comes the later the longer it took.
+    fn whole_ended(&self, begun: Instant, now: Instant) {
+        let rests_until = now + (now - begun) * WHOLE_SHARE;
+        let mut looks = self.looks();
+        looks.rests_until = looks.rests_until.max(Some(rests_until));
     }
 
     /// The look did not come to its end: the next one is whole.
     fn forget(&self, sku: &Sku) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.remove(&sku.name());
+        self.looks().seen.remove(&sku.name());
+    }
+
+    fn looks(&self) -> MutexGuard<'_, Looks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Looks {
+    /// Whoever has waited longest is first: else the SKUs in front would be looked through again before the last ones.
+    fn is_whole_due(&self, last: &Seen, now: Instant) -> bool {
+        let is_first = self
+            .seen
+            .values()
+            .filter(|other| now - other.at < WHOLE_INTERVAL) // One that is not sold any more waits for ever.
+            .all(|other| last.whole_at <= other.whole_at);
+        now - last.whole_at >= WHOLE_INTERVAL && is_first && self.rests_until <= Some(now)
     }
 }
 
@@ -86,13 +107,14 @@ impl Rebuilder {
         let to_ms = clock::now_ms()
             .saturating_add(hold_ms)
             .saturating_sub(age_ms);
-        let Some((from_ms, to_ms)) = seen.due(sku, Instant::now(), to_ms) else {
+        let begun = Instant::now();
+        let Some((from_ms, to_ms)) = seen.due(sku, begun, to_ms) else {
             return;
         };
         match self.orphans(sku, from_ms, to_ms).await {
             Ok(orphans) => {
                 if from_ms == 0 {
-                    seen.whole_ended(sku, Instant::now());
+                    seen.whole_ended(begun, Instant::now());
                 }
                 if !orphans.is_empty() {
                     self.adopt(sku, orphans).await;
@@ -126,6 +148,9 @@ impl Rebuilder {
         to_ms: u64,
     ) -> Result<Vec<OrderMessage>, CheckBackError> {
         let mut ids = self.stock.reserved_until(sku, from_ms, to_ms).await?;
+        if from_ms > 0 {
+            self.lately.leave_unknown(&mut ids); // A whole look takes nobody's word for it.
+        }
         if !ids.is_empty() {
             let (existing, from) = self.store.existing_for_some_time(&ids).await?;
             self.metrics.looked_up(from);
@@ -171,10 +196,42 @@ mod tests {
         for (after_ms, to_ms, expected) in looks {
             assert_eq!(look(after_ms, to_ms), expected, "{after_ms}");
         }
-        seen.whole_ended(&sku, begun + Duration::from_secs(32));
-        assert_eq!(look(60_000, 550), Some((500, 550)), "a long one rests");
+        let long_one = begun + Duration::from_secs(30);
+        seen.whole_ended(long_one, long_one + Duration::from_secs(1));
+        assert_eq!(
+            look(60_000, 550),
+            Some((500, 550)),
+            "after a long one they rest"
+        );
         assert_eq!(look(81_000, 560), Some((0, 560)));
         seen.forget(&sku);
         assert_eq!(look(81_100, 600), Some((0, 600)));
+    }
+
+    #[test]
+    fn whole_looks_of_all_skus_share_the_time_and_take_turns() {
+        let skus = ["a", "b", "c"].map(|name| Sku::new("s", name, Rules::default(), Gate::Open));
+        let (seen, begun) = (CheckedBack::default(), Instant::now());
+        let mut whole = Vec::new();
+        for second in 0..=200 {
+            let now = begun + Duration::from_secs(second);
+            for (sku, name) in skus.iter().zip(["a", "b", "c"]) {
+                if seen.due(sku, now, 1) == Some((0, 1)) {
+                    whole.push((second, name));
+                    seen.whole_ended(now, now + Duration::from_millis(500));
+                }
+            }
+        }
+        let first = [(0, "a"), (0, "b"), (0, "c")];
+        let repeated = [
+            (30, "a"),
+            (56, "b"),
+            (82, "c"),
+            (108, "a"),
+            (134, "b"),
+            (160, "c"),
+            (186, "a"),
+        ];
+        assert_eq!(whole, [&first[..], &repeated].concat());
     }
 }

@@ -11,6 +11,7 @@ mod doubt;
 pub mod drain;
 pub mod follower;
 pub mod keeper;
+pub mod lately;
 pub mod lease;
 pub mod patience;
 pub mod quiet;

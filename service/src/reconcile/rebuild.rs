@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::lately::LatelyStored;
 use crate::failpoints::{Point, reach};
 use crate::operations::alerts::Alerts;
 use crate::operations::metrics::Metrics;
@@ -39,6 +40,7 @@ pub struct Rebuilder {
     pub stock: Stock,
     pub store: Store,
     pub queues: Queues,
+    pub lately: Arc<LatelyStored>,
     pub metrics: Metrics,
     pub alerts: Alerts,
     /// How long an unpaid order holds its units.
