@@ -18,6 +18,10 @@ pub const TICK_NS: u64 = 100_000;
 /// wake-ups for the generator, and for the server.
 const DENSE_TICK_NS: u64 = 200_000;
 const DENSE_PER_S: u64 = 50_000;
+/// While all connections wait for their answers, a tick is one part in so many of what an answer takes, at most the
+/// longest: the generator has nothing to do, and the servers want the processors.
+const WAITING_TICK_SHARE: u64 = 100;
+const WAITING_TICK_NS_MAX: u64 = 1_000_000;
 /// The kernel's default slack of 50 µs would add half a tick of lag.
 const TIMER_SLACK_NS: u64 = 1;
 const NS_PER_S: i64 = 1_000_000_000;
@@ -84,6 +88,11 @@ pub fn tick_ns(mean_per_s: Option<u64>) -> u64 {
     }
 }
 
+/// The length of a tick while no connection has room and the last answer took so long.
+pub fn waiting_tick_ns(tick_ns: u64, answer_took_ns: u64) -> u64 {
+    (answer_took_ns / WAITING_TICK_SHARE).clamp(tick_ns, WAITING_TICK_NS_MAX)
+}
+
 /// The tick after `now_ns` on the grid of ticks; ticks that were overslept are left out.
 pub fn next_tick(now_ns: i64, tick_ns: u64) -> i64 {
     let tick = tick_ns as i64;
@@ -138,6 +147,15 @@ mod tests {
         ];
         for (now, next) in cases {
             assert_eq!(next_tick(now, TICK_NS), next, "{now}");
+        }
+    }
+
+    #[test]
+    fn who_waits_for_slow_answers_ticks_slowly() {
+        let cases = [(0, 100), (1_000, 100), (50_000, 500), (9_000_000, 1_000)];
+        for (took_us, tick_us) in cases {
+            let tick_ns = waiting_tick_ns(TICK_NS, took_us * 1_000);
+            assert_eq!(tick_ns, tick_us * 1_000, "{took_us}");
         }
     }
 

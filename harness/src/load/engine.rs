@@ -33,7 +33,7 @@ pub struct Engine {
     pool: Pool,
     desk: Desk,
     timeout_ns: u64,
-    tick_ns: u64,
+    base_tick_ns: u64,
     progress: Arc<Progress>,
     epoch: Arc<FaultEpoch>,
     cancel: Arc<AtomicBool>,
@@ -78,7 +78,7 @@ impl Engine {
             },
             source,
             timeout_ns: load.timeout_ms * 1_000_000,
-            tick_ns: clock::tick_ns(mean_per_s),
+            base_tick_ns: clock::tick_ns(mean_per_s),
             progress: job.progress,
             epoch: job.epoch,
             cancel: job.cancel,
@@ -128,8 +128,17 @@ impl Engine {
         self.pool.tend(&self.clock, &mut self.desk);
         self.progress.publish(self.desk.recorder.counts());
         let took_ns = u64::try_from(self.clock.now_ns() - woke_ns).unwrap_or(0);
-        self.strain.worked(took_ns, self.tick_ns, self.left());
+        self.strain.worked(took_ns, self.tick_ns(), self.left());
         Ok(())
+    }
+
+    fn tick_ns(&self) -> u64 {
+        match self.left() {
+            Left::WithoutRoom => {
+                clock::waiting_tick_ns(self.base_tick_ns, self.pool.answer_took_ns())
+            }
+            Left::Nothing | Left::WithoutConnection => self.base_tick_ns,
+        }
     }
 
     fn left(&self) -> Left {
@@ -152,7 +161,7 @@ impl Engine {
         let busy = self.source.waiting().is_some() || !self.pool.is_settled();
         let asleep = now_ns < -QUIET_NS || self.source.may_be_quiet();
         if busy || !asleep || next_ns < now_ns.saturating_add(QUIET_NS) {
-            return Wait::Tick(clock::next_tick(now_ns, self.tick_ns));
+            return Wait::Tick(clock::next_tick(now_ns, self.tick_ns()));
         }
         let limit_ns = if now_ns < 0 { 0 } else { i64::MAX };
         Wait::Event(next_ns.min(now_ns + SLEEP_NS_MAX).min(limit_ns))

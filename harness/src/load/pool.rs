@@ -63,6 +63,8 @@ pub struct Pool {
     /// The lane to tend next, and when the last one was tended.
     tend_at: usize,
     tended_ns: i64,
+    /// From sending to answer, for the last one that came.
+    answer_took_ns: u64,
 }
 
 /// Room for one request on one connection.
@@ -92,6 +94,7 @@ impl Pool {
             closed: connections as usize,
             tend_at: 0,
             tended_ns: i64::MIN,
+            answer_took_ns: 0,
         })
     }
 
@@ -134,6 +137,7 @@ impl Pool {
             .connection
             .receive(&mut self.inbox, closed, |flight, status, body| {
                 answers += 1;
+                self.answer_took_ns = now_ns.saturating_sub(flight.sent_ns);
                 desk.answered(flight, status, body, now_ns);
             });
         if answers > 0 {
@@ -161,6 +165,11 @@ impl Pool {
     /// No connection stands.
     pub fn is_cut_off(&self) -> bool {
         self.closed == self.lanes.len()
+    }
+
+    /// From sending to answer, for the last answer that came.
+    pub fn answer_took_ns(&self) -> u64 {
+        self.answer_took_ns
     }
 
     /// For how many requests there is room.
