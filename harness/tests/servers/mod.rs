@@ -164,7 +164,11 @@ pub fn redis(address: SocketAddr, command: &str) -> String {
 pub fn mariadb() -> Server {
     let scratch = Scratch::new();
     let data = scratch.path().join("data");
+    // Its own: a server that starts removes the temporary tables it finds, those of one that starts beside it included.
+    let temporary = scratch.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
     let prepared = Command::new("mariadb-install-db")
+        .env("TMPDIR", &temporary)
         .args(["--no-defaults", "--auth-root-authentication-method=normal"])
         .arg(format!("--datadir={}", data.display()))
         .arg("--skip-test-db")
@@ -184,6 +188,7 @@ pub fn mariadb() -> Server {
         .args(["--innodb-buffer-pool-size=32M", "--skip-name-resolve"])
         .arg(format!("--port={port}"))
         .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", temporary.display()))
         .arg(format!("--socket={}", scratch.path().join("s").display()))
         .arg(format!("--init-file={}", init.display()));
     let mut server = start(&mut command, port, scratch);

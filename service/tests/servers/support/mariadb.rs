@@ -114,19 +114,23 @@ fn boot() -> Server {
     let port = free_port();
     let name = format!("flashsale-mariadb-{}-{port}", std::process::id());
     let folder: PathBuf = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(&folder).unwrap();
+    // Its own: a server that starts removes the temporary tables it finds, those of one that starts beside it included.
+    let temporary = folder.join("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
     let data = folder.join("data");
     let data_flag = format!("--datadir={}", data.display());
     let installed = Command::new("mariadb-install-db")
         .args(["--no-defaults", "--skip-test-db"])
         .args(["--auth-root-authentication-method=normal"])
         .arg(&data_flag)
+        .env("TMPDIR", &temporary)
         .output()
         .unwrap();
     assert!(installed.status.success(), "{installed:?}");
     let arguments = [
         "--no-defaults".to_owned(),
         data_flag,
+        format!("--tmpdir={}", temporary.display()),
         format!("--port={port}"),
         "--bind-address=127.0.0.1".to_owned(),
         format!("--socket={}", folder.join("socket").display()),
