@@ -4,7 +4,7 @@ mod tasks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Handle;
@@ -21,6 +21,7 @@ use crate::queue::outbox::{OutboxQueue, Writer};
 use crate::queue::stream::StreamQueue;
 use crate::queue::{OrderQueue, Queues, Way};
 use crate::reconcile::applied::AppliedNews;
+use crate::reconcile::lately::LatelyStored;
 use crate::reconcile::releases::Releases;
 use crate::sale::buy::Shop;
 use crate::sale::catalogue::Catalogue;
@@ -36,7 +37,7 @@ use crate::stock::lane::LaneParts;
 use crate::stock::scripts::Scripts;
 use crate::stock::supervisor::Supervisor;
 use crate::stock::topology::Scout;
-use crate::store::{Store, StoreError};
+use crate::store::{Applied, Store, StoreError};
 
 /// Stores, memory, counters. Everything in it is shared.
 pub struct Base {
@@ -48,6 +49,8 @@ pub struct Base {
     promises: Arc<Promises>,
     /// What the consumer and the outbox's writer tell after each batch.
     pub news: AppliedNews,
+    /// Of the outbox.
+    lately: Arc<LatelyStored>,
     releases: Releases,
     writer: Writer,
     /// Tells the writer to end.
@@ -69,15 +72,7 @@ impl Base {
             settings.alert_url.clone(),
             tasks,
         );
-        let mut store = Store::open(
-            &settings.mysql_url,
-            settings.mysql_owner_url(),
-            settings.stock_tables(),
-        )
-        .await?;
-        if let Some(url) = settings.mysql_replica_url() {
-            store = store.with_replica(url)?;
-        }
+        let store = open_store(settings).await?;
         let lanes = LaneParts {
             scripts: Scripts::default(),
             metrics: metrics.clone(),
@@ -105,14 +100,18 @@ impl Base {
         let news = AppliedNews {
             catalogue: Arc::clone(&catalogue),
             promises: Arc::clone(&promises),
-            lately: Arc::default(),
             releases: releases.clone(),
             metrics: metrics.clone(),
             alerts: alerts.clone(),
         };
         let (stop, stopped) = watch::channel(false);
-        let told = news.clone();
-        let on_written = move |written: &[_]| told.tell(written);
+        let lately = Arc::<LatelyStored>::default();
+        let (told, noted) = (news.clone(), Arc::clone(&lately));
+        let on_written = move |written: &[Applied]| {
+            let ids = written.iter().map(|one| one.order_id.as_str());
+            noted.note(ids, Instant::now());
+            told.tell(written);
+        };
         let writer = Writer::start(store.clone(), settings.batch_max(), on_written, stopped);
         Ok(Self {
             store,
@@ -122,6 +121,7 @@ impl Base {
             catalogue,
             promises,
             news,
+            lately,
             releases,
             writer,
             stop,
@@ -216,6 +216,19 @@ impl Base {
             ops_token: settings.ops_token.clone(),
             work,
         }
+    }
+}
+
+async fn open_store(settings: &Settings) -> Result<Store, StoreError> {
+    let store = Store::open(
+        &settings.mysql_url,
+        settings.mysql_owner_url(),
+        settings.stock_tables(),
+    )
+    .await?;
+    match settings.mysql_replica_url() {
+        Some(url) => store.with_replica(url),
+        None => Ok(store),
     }
 }
 

@@ -5,13 +5,13 @@ use flashdrill::load::spec::Loop;
 use crate::run::{ran, spec};
 use crate::script::{Act, Script, accepted};
 
-/// Two requests a second: the generator sleeps between them, and yet sends each on time, unless the machine woke it late.
+/// Two requests a second: the generator sleeps between them, and yet sends each on time. The machine may wake it late once.
 #[test]
 fn a_quiet_generator_costs_next_to_nothing_and_is_on_time() {
     let script = Script::run(|_| Act::Write(accepted()));
     let summary = ran(&spec(2.0, 3_000), script.address).summary;
     assert_eq!(summary.sent, 6, "{summary:?}");
-    assert!(summary.late <= summary.strain.stalls, "{summary:?}");
+    assert!(summary.late <= summary.strain.stalls.min(1), "{summary:?}");
     assert!(
         summary.generator_cpu_ms * 20 < summary.duration_ms,
         "ticks would have cost more: {summary:?}"

@@ -136,7 +136,7 @@ impl Base {
             stock: self.stock.clone(),
             store: self.store.clone(),
             queues,
-            lately: Arc::clone(&self.news.lately),
+            lately: Arc::clone(&self.lately),
             metrics: self.metrics.clone(),
             alerts: self.alerts.clone(),
             hold: settings.hold(),

@@ -1,9 +1,7 @@
 //! What follows from an applied batch: promises kept, promises broken.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use super::lately::LatelyStored;
 use super::releases::Releases;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
@@ -18,7 +16,6 @@ use crate::store::{Applied, AppliedOutcome, reason};
 pub struct AppliedNews {
     pub catalogue: Arc<Catalogue>,
     pub promises: Arc<Promises>,
-    pub lately: Arc<LatelyStored>,
     pub releases: Releases,
     pub metrics: Metrics,
     pub alerts: Alerts,
@@ -26,8 +23,6 @@ pub struct AppliedNews {
 
 impl AppliedNews {
     pub fn tell(&self, batch: &[Applied]) {
-        let ids = batch.iter().map(|one| one.order_id.as_str());
-        self.lately.note(ids, Instant::now());
         for applied in batch {
             let promise = self.promises.kept(&applied.order_id);
             match applied.outcome {

@@ -39,7 +39,7 @@ pub struct CheckedBack(Arc<Mutex<Looks>>);
 #[derive(Debug, Default)]
 struct Looks {
     seen: HashMap<(String, String), Seen>,
-    /// Until then no whole look is repeated.
+    /// Until then no other whole look is repeated.
     rests_until: Option<Instant>,
 }
 
@@ -60,7 +60,11 @@ impl CheckedBack {
         if last.is_some_and(|last| now - last.at < LOOK_INTERVAL) {
             return None;
         }
-        let last = last.filter(|last| !looks.is_whole_due(last, now));
+        let repeats = last.is_some_and(|last| looks.is_whole_due(&last, now));
+        if repeats {
+            looks.rests_until = Some(now + WHOLE_INTERVAL); // Or until it ends: SKUs are looked through side by side.
+        }
+        let last = last.filter(|_| !repeats);
         let looked = Seen {
             at: now,
             whole_at: last.map_or(now, |last| last.whole_at),
@@ -72,9 +76,7 @@ impl CheckedBack {
 
     /// A whole look that began at `begun` has ended: the next one, of whatever SKU, comes the later the longer it took.
     fn whole_ended(&self, begun: Instant, now: Instant) {
-        let rests_until = now + (now - begun) * WHOLE_SHARE;
-        let mut looks = self.looks();
-        looks.rests_until = looks.rests_until.max(Some(rests_until));
+        self.looks().rests_until = Some(now + (now - begun) * WHOLE_SHARE);
     }
 
     /// The look did not come to its end: the next one is whole.
@@ -212,13 +214,16 @@ mod tests {
     fn whole_looks_of_all_skus_share_the_time_and_take_turns() {
         let skus = ["a", "b", "c"].map(|name| Sku::new("s", name, Rules::default(), Gate::Open));
         let (seen, begun) = (CheckedBack::default(), Instant::now());
-        let mut whole = Vec::new();
+        let (mut whole, mut under_way) = (Vec::new(), Vec::new());
         for second in 0..=200 {
             let now = begun + Duration::from_secs(second);
+            for whole_begun in under_way.drain(..) {
+                seen.whole_ended(whole_begun, whole_begun + Duration::from_millis(500));
+            }
             for (sku, name) in skus.iter().zip(["a", "b", "c"]) {
                 if seen.due(sku, now, 1) == Some((0, 1)) {
                     whole.push((second, name));
-                    seen.whole_ended(now, now + Duration::from_millis(500));
+                    under_way.push(now);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Orders that this node has lately seen in MySQL: it need not ask for them.
+//! Orders that this node has lately written to MySQL itself: it need not ask for them.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

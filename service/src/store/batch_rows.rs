@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
 use sqlx::{MySqlConnection, QueryBuilder};
 
 use super::order::text;
 use super::tombstone::reason;
 use super::{StoreError, Unstorable, now_ms};
 use crate::parts::parts;
+use crate::queue::bundle;
 use crate::sale::order::OrderMessage;
 
 /// Which of the batch's ids a table has. A hint only: what commits in between is caught by the unique key, and
@@ -49,7 +49,7 @@ pub(super) async fn mark_consumed(
     );
     sqlx::query(&sql)
         .bind(now_ms())
-        .bind(json(&ids))
+        .bind(bundle::body(&ids))
         .execute(connection)
         .await
         .map(|_| ())
@@ -92,7 +92,8 @@ pub(super) async fn over_limit(
         .collect())
 }
 
-/// Inserts the orders as created, those over the limit as rejected.
+/// Inserts the orders as created, those over the limit as rejected. All are one parameter of a statement that is the same
+/// for every batch: MySQL parses it once for a connection, and binds three values instead of a thousand.
 pub(super) async fn insert_orders(
     connection: &mut MySqlConnection,
     fresh: &[&OrderMessage],
@@ -107,7 +108,7 @@ pub(super) async fn insert_orders(
     sqlx::query(&sql)
         .bind(now)
         .bind(now)
-        .bind(json(&rows))
+        .bind(bundle::body(&rows))
         .execute(connection)
         .await
         .map(|_| ())
@@ -156,13 +157,6 @@ fn insert_sql() -> String {
 fn text_column(name: &str, chars_max: usize, path: &str) -> String {
     let wider = chars_max + 1;
     format!("{name} VARCHAR({wider}) CHARACTER SET utf8mb4 PATH '{path}'")
-}
-
-/// A batch as the one parameter of a statement that is the same for batches of every size: MySQL parses it once for a
-/// connection, and binds three values instead of a thousand.
-fn json<R: Serialize>(rows: &[R]) -> String {
-    // Texts and numbers only: nothing in it can fail to become JSON.
-    serde_json::to_string(rows).unwrap_or_default()
 }
 
 /// Names the orders that MySQL does not take, when it has refused all of them together: each is offered alone. The
