@@ -41,6 +41,7 @@ pub use error::{EnvironmentError, MissingProgram};
 pub use mysql::{Mysql, MysqlReplica, Product, ReplicaStatus};
 pub use ports::free_port;
 pub use procfs::ProcessState;
+pub(crate) use redis_cluster::pings_bytes;
 pub use redis_cluster::{Myself, RedisCluster, RedisNode};
 pub use rocketmq::RocketMq;
 pub use runs::{LiveRun, LiveServer, live_runs};

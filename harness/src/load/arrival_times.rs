@@ -54,15 +54,15 @@ impl ArrivalTimes {
             // What comes after the last phase counts as its own.
             let until = match at + 1 == ends_ns.len() {
                 true => self.count,
-                false => self.first_at(*end_ns),
+                false => self.before(*end_ns),
             };
             until - std::mem::replace(&mut before, until)
         };
         ends_ns.iter().enumerate().map(count).collect()
     }
 
-    /// The first arrival at or after a time.
-    fn first_at(&self, ns: u64) -> u64 {
+    /// Arrivals before a time.
+    pub fn before(&self, ns: u64) -> u64 {
         let (mut from, mut to) = (0, self.count);
         while from < to {
             let middle = from + (to - from) / 2;

@@ -5,7 +5,7 @@
 
 pub mod address;
 mod answer;
-mod arrival_times;
+pub mod arrival_times;
 mod arrivals;
 mod chunks;
 pub mod class;

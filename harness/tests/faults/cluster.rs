@@ -62,6 +62,17 @@ pub async fn a_killed_primary_loses_acknowledged_writes(stack: &Stack) {
     stack.reset().await.unwrap();
 }
 
+/// A primary greets its replicas every ten seconds; with the replication dark for longer, it has, and no replica knows.
+pub async fn what_a_primary_sends_by_itself_is_no_write_lost(stack: &Stack) {
+    let kill = Fault::RedisPrimaryKill(RedisPrimaryKill {
+        sku: count(1),
+        cut_replication_ms: 11_000,
+    });
+    let reason = missing(run(stack, 20_000, kill).await);
+    assert!(reason.contains("its replicas had all"), "{reason}");
+    stack.reset().await.unwrap();
+}
+
 pub async fn a_partitioned_primary_loses_what_it_acknowledges(stack: &Stack) {
     let partition = Fault::RedisPartition(RedisPartition { sku: count(1) });
     let partition = run_all(stack, vec![planned(300, 7_000, partition)]);

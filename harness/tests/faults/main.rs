@@ -143,6 +143,7 @@ async fn faults_of_the_cluster() {
     let stack = start("faults-cluster").await;
     cluster::a_killed_primary_loses_acknowledged_writes(&stack).await;
     cluster::a_partitioned_primary_loses_what_it_acknowledges(&stack).await;
+    cluster::what_a_primary_sends_by_itself_is_no_write_lost(&stack).await;
     cluster::a_replica_without_replication_falls_behind(&stack).await;
     cluster::a_failover_swaps_the_pair_and_back(&stack).await;
     cluster::a_slot_moves_under_traffic_and_back(&stack).await;

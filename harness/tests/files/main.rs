@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up fails")]
 
+mod catalogue;
 mod drill_files;
 mod endpoints_files;
 mod history;

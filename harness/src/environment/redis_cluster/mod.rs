@@ -23,6 +23,14 @@ pub(super) const NODES: usize = 6;
 /// A busy machine needs 4 to 5 s for a failover, and a first synchronisation of a replica as much.
 const HEALTHY_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What a primary writes to its replicas by itself, and how often (`repl-ping-replica-period`).
+const PING_BYTES: u64 = "*1\r\n$4\r\nPING\r\n".len() as u64;
+const PING_EVERY: Duration = Duration::from_secs(10);
+
+/// What a primary may have written to its replicas by itself in a stretch of time, at most.
+pub(crate) fn pings_bytes(within: Duration) -> u64 {
+    PING_BYTES * (1 + within.as_secs() / PING_EVERY.as_secs())
+}
 
 #[derive(Debug)]
 pub struct RedisCluster {
@@ -122,11 +130,16 @@ impl RedisCluster {
         self.primary_of_slot(self.slot_of(key).await?).await
     }
 
-    /// Bytes that `primary` has written and none of its replicas has: at least so many when its replication is cut.
+    /// Bytes that clients have written to `primary` and none of its replicas has, when its replication is cut for `dark`:
+    /// at least so many.
     ///
     /// # Errors
     /// It has no replica, or one that does not answer.
-    pub async fn unreplicated_bytes(&self, primary: &RedisNode) -> Result<u64, EnvironmentError> {
+    pub async fn unreplicated_bytes(
+        &self,
+        primary: &RedisNode,
+        dark: Duration,
+    ) -> Result<u64, EnvironmentError> {
         let id = Some(primary.myself().await?.id);
         let written = primary.replication_offset().await?;
         let mut taken_in = None;
@@ -136,7 +149,7 @@ impl RedisCluster {
             }
         }
         let taken_in = taken_in.ok_or_else(|| primary.step("comparing offsets", "no replica"))?;
-        Ok(written.saturating_sub(taken_in))
+        Ok(written.saturating_sub(taken_in + pings_bytes(dark)))
     }
 
     pub fn node(&self, index: usize) -> &RedisNode {

@@ -74,11 +74,12 @@ impl Kind for RedisPrimaryKill {
         let victim = found(victim)?;
         let node = site.stack.redis.node(victim.index);
         let link = links::redis_replication(victim.index);
+        let dark_since = Instant::now();
         if self.cut_replication_ms > 0 {
             victim.cut.black_hole(site, &link).await?;
             tokio::time::sleep(Duration::from_millis(self.cut_replication_ms)).await;
         }
-        victim.unreplicated_bytes = self.wait_for_losses(node, site).await?;
+        victim.unreplicated_bytes = self.wait_for_losses(node, site, dark_since).await?;
         let pid = node.server.pid().unwrap_or_default();
         let ending = node.server.kill().await?;
         victim.killed = Some((Instant::now(), ending, pid));
@@ -130,10 +131,16 @@ impl Kind for RedisPrimaryKill {
 
 impl RedisPrimaryKill {
     /// Bytes that only the victim has. On a slow machine nothing may be written for a while, and then nothing is lost.
-    async fn wait_for_losses(&self, node: &RedisNode, site: Site<'_>) -> Result<u64, FaultError> {
+    async fn wait_for_losses(
+        &self,
+        node: &RedisNode,
+        site: Site<'_>,
+        dark_since: Instant,
+    ) -> Result<u64, FaultError> {
         let begun = Instant::now();
         loop {
-            match site.stack.redis.unreplicated_bytes(node).await {
+            let dark = dark_since.elapsed();
+            match site.stack.redis.unreplicated_bytes(node, dark).await {
                 Ok(bytes) if bytes > 0 || self.cut_replication_ms == 0 => return Ok(bytes),
                 Ok(_) if begun.elapsed() > LOSSES_TIMEOUT => return Ok(0),
                 // A busy machine may be late with an answer.

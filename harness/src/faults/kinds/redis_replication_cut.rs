@@ -1,7 +1,9 @@
 //! Lets a replica fall behind while its primary goes on.
 
+use std::time::Instant;
+
 use crate::drill::range::Count;
-use crate::environment::links;
+use crate::environment::{links, pings_bytes};
 use crate::faults::error::FaultError;
 use crate::faults::kind::{Kind, Need, kind};
 use crate::faults::site::Site;
@@ -18,8 +20,8 @@ kind! {
 #[derive(Debug, Default)]
 pub(crate) struct Cut {
     toxics: Toxics,
-    /// Primary, replica, and what the replica had received.
-    pair: Option<(usize, usize, u64)>,
+    /// Primary, replica, what the replica had received, and when.
+    pair: Option<(usize, usize, u64, Instant)>,
 }
 
 impl Kind for RedisReplicationCut {
@@ -29,7 +31,7 @@ impl Kind for RedisReplicationCut {
     async fn applicable(&self, cut: &mut Cut, site: Site<'_>) -> Result<String, FaultError> {
         let (_, primary) = site.primary_of(self.sku).await?;
         let replica = site.replica_of(self.sku).await?;
-        cut.pair = Some((primary.index, replica.index, 0));
+        cut.pair = Some((primary.index, replica.index, 0, Instant::now()));
         Ok(format!(
             "{} to {}: replication cut",
             primary.name(),
@@ -38,18 +40,19 @@ impl Kind for RedisReplicationCut {
     }
 
     async fn inject(&self, cut: &mut Cut, site: Site<'_>) -> Result<(), FaultError> {
-        let Some((primary, replica, received)) = &mut cut.pair else {
+        let Some((primary, replica, received, since)) = &mut cut.pair else {
             return Ok(());
         };
         let link = links::redis_replication(*primary);
+        *since = Instant::now();
         cut.toxics.black_hole(site, &link).await?;
         *received = site.stack.redis.node(*replica).replication_offset().await?;
         Ok(())
     }
 
-    /// The primary has written on, and nothing of it has arrived.
+    /// Clients have written on to the primary, and nothing of it has arrived.
     async fn receipt(&self, cut: &mut Cut, site: Site<'_>) -> Result<String, FaultError> {
-        let Some((primary, replica, received)) = cut.pair else {
+        let Some((primary, replica, received, since)) = cut.pair else {
             return Err(FaultError::missing("no replication was cut"));
         };
         let (primary, replica) = (
@@ -60,7 +63,7 @@ impl Kind for RedisReplicationCut {
             primary.replication_offset().await?,
             replica.replication_offset().await?,
         );
-        if arrived > received || sent <= received {
+        if arrived > received || sent <= received + pings_bytes(since.elapsed()) {
             return Err(FaultError::missing(format!(
                 "{} stands at {sent}, {} at {arrived}, which was at {received} when it was cut",
                 primary.name(),
