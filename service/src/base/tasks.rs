@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::Base;
@@ -19,7 +20,7 @@ use crate::queue::{Queues, Way};
 use crate::reconcile::check_back::CheckedBack;
 use crate::reconcile::follower::Follower;
 use crate::reconcile::keeper::Keeper;
-use crate::reconcile::quiet::Quieter;
+use crate::reconcile::quiet::{Closing, Quieter};
 use crate::reconcile::rebuild::Rebuilder;
 use crate::reconcile::sweep::Sweep;
 use crate::settings::Settings;
@@ -38,9 +39,11 @@ impl Base {
         prometheus: PrometheusHandle,
         tasks: &mut JoinSet<()>,
     ) -> Result<App, StoreError> {
-        let mut follower = self.follower(queues.clone());
+        let (closing, closing_now) = watch::channel(Vec::new());
+        let follower = self.follower(closing);
         follower.read().await?;
         tasks.spawn(follower.run());
+        tasks.spawn(self.quieter(queues.clone()).run(closing_now));
         let connected = (queues.clone(), Arc::clone(&self.catalogue));
         let is_connected = move || connected.0.are_connected(&connected.1);
         tasks.spawn(tell_outages(is_connected, self.alerts.clone()));
@@ -111,7 +114,7 @@ impl Base {
         }
     }
 
-    fn follower(&self, queues: Queues) -> Follower {
+    fn follower(&self, closing: watch::Sender<Vec<Closing>>) -> Follower {
         Follower {
             node: self.node.clone(),
             is_gateway: self.role.is_gateway(),
@@ -119,15 +122,19 @@ impl Base {
             stock: self.stock.clone(),
             store: self.store.clone(),
             alerts: self.alerts.clone(),
-            quieter: Quieter {
-                node: self.node.clone(),
-                promises: Arc::clone(&self.promises),
-                store: self.store.clone(),
-                queues,
-                metrics: self.metrics.clone(),
-                alerts: self.alerts.clone(),
-                waits: HashMap::new(),
-            },
+            closing,
+        }
+    }
+
+    fn quieter(&self, queues: Queues) -> Quieter {
+        Quieter {
+            node: self.node.clone(),
+            promises: Arc::clone(&self.promises),
+            store: self.store.clone(),
+            queues,
+            metrics: self.metrics.clone(),
+            alerts: self.alerts.clone(),
+            waits: HashMap::new(),
         }
     }
 

@@ -1,10 +1,12 @@
-//! Keeps this node in step with the others: learns SKUs and gates from MySQL, doubts aloud, says when it is quiet.
+//! Keeps this node in step with the others: learns SKUs and gates from MySQL, doubts aloud.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::doubt::doubt_all;
-use super::quiet::{Closing, Quieter};
+use super::quiet::Closing;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::sale::catalogue::Catalogue;
 use crate::sale::sku::{Gate, Sku};
@@ -24,13 +26,15 @@ pub struct Follower {
     pub stock: Stock,
     pub store: Store,
     pub alerts: Alerts,
-    pub quieter: Quieter,
+    /// Of the last reading, for [`super::quiet::Quieter`]: it asks queues and MySQL for orders and may take long, and a
+    /// node is dead to the others when it is silent for [`crate::store::NODE_TTL`].
+    pub closing: watch::Sender<Vec<Closing>>,
 }
 
 impl Follower {
     /// Runs until the task is aborted. While MySQL is away everything stays as it is: Redis's epochs see to it that
     /// a node which has missed something sells nothing.
-    pub async fn run(mut self) {
+    pub async fn run(self) {
         let mut is_away = false;
         loop {
             tokio::time::sleep(READ_INTERVAL).await;
@@ -48,7 +52,7 @@ impl Follower {
     ///
     /// # Errors
     /// MySQL does not answer.
-    pub async fn read(&mut self) -> Result<(), StoreError> {
+    pub async fn read(&self) -> Result<(), StoreError> {
         let gates = self.store.gates().await?;
         let (mut closing, mut doubted) = (Vec::new(), Vec::new());
         for row in gates.rows {
@@ -63,8 +67,8 @@ impl Follower {
                 doubted.push((row, sku));
             }
         }
+        self.closing.send_replace(closing);
         doubt_all(&self.store, &self.alerts, &doubted).await?;
-        self.quieter.look(&closing).await?;
         self.store
             .beat(&self.node, self.is_gateway, gates.read_at_ms)
             .await

@@ -5,6 +5,8 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::sync::watch;
+
 use super::patience::Patience;
 use crate::operations::alerts::{Alerts, Trouble};
 use crate::operations::metrics::Metrics;
@@ -56,11 +58,21 @@ impl Wait {
 }
 
 impl Quieter {
+    /// A look after every reading of the gates, or as often as looks can be had. Ends with the follower.
+    pub async fn run(mut self, mut closing: watch::Receiver<Vec<Closing>>) {
+        while closing.changed().await.is_ok() {
+            let now = closing.borrow_and_update().clone();
+            if let Err(error) = self.look(&now).await {
+                tracing::debug!(%error, "what is on the way cannot be read");
+            }
+        }
+    }
+
     /// One look at all SKUs that are closing now; says aloud of which this node has become quiet.
     ///
     /// # Errors
     /// MySQL does not answer; what was not said is said at the next look.
-    pub async fn look(&mut self, closing: &[Closing]) -> Result<(), StoreError> {
+    async fn look(&mut self, closing: &[Closing]) -> Result<(), StoreError> {
         let begun = self.begin(closing);
         self.bring(&begun).await;
         let mut waited_for = closing.to_vec();

@@ -121,10 +121,12 @@ impl Store {
     }
 
     pub async fn remove_dead_letter(&self, id: u64) -> Result<(), StoreError> {
-        let removed = sqlx::query("DELETE FROM dead_letters WHERE id = ?").bind(id);
-        self.affected("remove a dead letter", removed)
+        sqlx::query("DELETE FROM dead_letters WHERE id = ?")
+            .bind(id)
+            .execute(&self.pool)
             .await
             .map(drop)
+            .map_err(|source| StoreError::sql("remove a dead letter", source))
     }
 
     /// Puts an announcement back into the outbox.

@@ -41,7 +41,7 @@ impl Store {
             "SELECT g.sale, g.sku, s.limit_per_user, s.starts_at_ms, s.ends_at_ms, s.queue, s.state, g.epoch, g.is_ready, \
              g.redis_node, g.redis_run, g.trouble FROM gates g JOIN sales s ON s.sale = g.sale",
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.control)
         .await
         .map_err(|source| StoreError::sql("read the gates", source))?;
         let rows = rows.iter().map(read).collect::<Result<_, _>>()?;
@@ -90,7 +90,7 @@ impl Store {
             .bind(&row.sale)
             .bind(&row.sku)
             .bind(node)
-            .execute(&self.pool)
+            .execute(&self.control)
             .await
             .map_err(|source| StoreError::sql("begin an epoch", source))?;
         Ok((next.rows_affected() == 1).then(|| next.last_insert_id()))
@@ -156,7 +156,7 @@ impl Store {
         .bind(sale)
         .bind(sku)
         .bind(epoch)
-        .fetch_one(&self.pool)
+        .fetch_one(&self.control)
         .await
         .map_err(|source| StoreError::sql("look for nodes that are not quiet", source))
     }

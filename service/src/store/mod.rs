@@ -51,12 +51,16 @@ pub use tombstone::reason;
 pub use top_up::TopUp;
 pub use transition::{PAY, Transition};
 
-/// Connections kept open at most: batches in parallel by SKU, buyers paying and cancelling, the keeper.
+/// Connections kept open at most: batches in parallel by SKU, buyers paying and cancelling, rebuilds.
 const CONNECTIONS_MAX: u32 = 24;
+/// And for what the nodes tell each other. In a rush everybody else waits for a connection, for seconds on a busy machine;
+/// a gate that should close must not, nor a beat without which a node counts as dead.
+const CONTROL_CONNECTIONS_MAX: u32 = 4;
 /// A caller without a connection after this long is told that MySQL is unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Batch statements differ by their number of rows; each size is one prepared statement of the connection. Four nodes
-/// with 24 connections of this many each stay below the server's default of 16,382 (`max_prepared_stmt_count`).
+/// with 24 connections of this many each, and some more to control, stay below the server's default of 16,382
+/// (`max_prepared_stmt_count`).
 const STATEMENTS_CACHED: usize = 150;
 
 /// Settings of every connection. READ COMMITTED: fewer gap locks, hence fewer deadlocks between batches
@@ -74,6 +78,8 @@ pub const STATEMENTS: [&str; 3] = [DECREMENT_STOCK, WRITE_VERSION, PAY];
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: MySqlPool,
+    /// Gates, beats and the lease.
+    control: MySqlPool,
     tables: StockTables,
     replica: Option<Replica>,
 }
@@ -103,7 +109,9 @@ impl Store {
             }
         };
         tables.shards.agree(&pool).await?;
+        let control = options().max_connections(CONTROL_CONNECTIONS_MAX);
         Ok(Self {
+            control: control.connect_lazy_with(parse(url)?),
             pool,
             tables,
             replica: None,
@@ -122,6 +130,7 @@ impl Store {
     /// Closes the connections after running statements have ended.
     pub async fn close(&self) {
         self.pool.close().await;
+        self.control.close().await;
         if let Some(replica) = &self.replica {
             replica.pool.close().await;
         }
@@ -130,10 +139,21 @@ impl Store {
 
 /// At least one connection must succeed.
 async fn connect(url: &str) -> Result<MySqlPool, StoreError> {
-    let options: MySqlConnectOptions = url.parse().map_err(|source| StoreError::Url { source })?;
-    MySqlPoolOptions::new()
+    options()
         .max_connections(CONNECTIONS_MAX)
         .min_connections(2)
+        .connect_with(parse(url)?)
+        .await
+        .map_err(|source| StoreError::sql("connect", source))
+}
+
+fn parse(url: &str) -> Result<MySqlConnectOptions, StoreError> {
+    let options: MySqlConnectOptions = url.parse().map_err(|source| StoreError::Url { source })?;
+    Ok(options.statement_cache_capacity(STATEMENTS_CACHED))
+}
+
+fn options() -> MySqlPoolOptions {
+    MySqlPoolOptions::new()
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .after_connect(|connection, _| {
             Box::pin(async move {
@@ -143,7 +163,4 @@ async fn connect(url: &str) -> Result<MySqlPool, StoreError> {
                 Ok(())
             })
         })
-        .connect_with(options.statement_cache_capacity(STATEMENTS_CACHED))
-        .await
-        .map_err(|source| StoreError::sql("connect", source))
 }

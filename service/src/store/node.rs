@@ -14,7 +14,7 @@ impl Store {
     /// MySQL's time of day, Unix ms.
     pub async fn now_ms(&self) -> Result<u64, StoreError> {
         sqlx::query_scalar(&format!("SELECT {NOW_MS}"))
-            .fetch_one(&self.pool)
+            .fetch_one(&self.control)
             .await
             .map_err(|source| StoreError::sql("tell the time", source))
     }
@@ -33,7 +33,7 @@ impl Store {
              read_at_ms = VALUES(read_at_ms), expires_at_ms = VALUES(expires_at_ms)"
         );
         let beat = sqlx::query(&sql).bind(node).bind(is_gateway);
-        let done = beat.bind(read_at_ms).execute(&self.pool).await;
+        let done = beat.bind(read_at_ms).execute(&self.control).await;
         done.map(|_| ())
             .map_err(|source| StoreError::sql("note a node's beat", source))
     }
@@ -45,7 +45,7 @@ impl Store {
         );
         sqlx::query_scalar(&sql)
             .bind(at_ms)
-            .fetch_one(&self.pool)
+            .fetch_one(&self.control)
             .await
             .map_err(|source| StoreError::sql("look for slow nodes", source))
     }
@@ -75,7 +75,7 @@ impl Store {
         );
         sqlx::query_scalar(&sql)
             .bind(node)
-            .fetch_one(&self.pool)
+            .fetch_one(&self.control)
             .await
             .map_err(|source| StoreError::sql("look who leads", source))
     }
@@ -97,13 +97,13 @@ impl Store {
             .map(drop)
     }
 
-    /// Rows that a statement found.
+    /// Rows that a statement of control found.
     pub(super) async fn affected(
         &self,
         action: &'static str,
         query: sqlx::query::Query<'_, sqlx::MySql, sqlx::mysql::MySqlArguments>,
     ) -> Result<u64, StoreError> {
-        let done = query.execute(&self.pool).await;
+        let done = query.execute(&self.control).await;
         done.map(|done| done.rows_affected())
             .map_err(|source| StoreError::sql(action, source))
     }

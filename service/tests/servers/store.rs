@@ -372,3 +372,29 @@ async fn a_server_that_prepares_no_more_statements_is_busy_and_not_out_of_order(
     store.apply(&orders(0..2)).await.unwrap();
     assert_eq!(balanced(&store).await.available, 3);
 }
+
+/// Everything that asks for orders waits, as in a rush on a busy machine: gates close and nodes live all the same.
+#[tokio::test]
+async fn what_nodes_tell_each_other_never_waits_behind_orders() {
+    let url = mariadb::database().await;
+    let store = mariadb::selling_at(&url, SALE, ONE_EACH, &[(SKU, 5)]).await;
+    store.doubt_sale(SALE).await.unwrap();
+    let row = store.gates().await.unwrap().rows.remove(0);
+    assert!(store.ready(&row, row.epoch, "node", "run").await.unwrap());
+    let mut holder = mariadb::connect(&url).await;
+    let lock = "LOCK TABLES orders WRITE";
+    sqlx::raw_sql(lock).execute(&mut holder).await.unwrap();
+    let mut asking = tokio::task::JoinSet::new();
+    for n in 0..100 {
+        let store = store.clone();
+        asking.spawn(async move { store.existing(&[order(n).order_id]).await });
+    }
+    let refused = asking.join_next().await.unwrap().unwrap();
+    refused.expect_err("there are enough connections for all of them");
+
+    let gates = store.gates().await.unwrap();
+    store.beat("node", true, gates.read_at_ms).await.unwrap();
+    assert!(store.lead("node").await.unwrap());
+    assert!(store.doubt(&gates.rows[0]).await.unwrap());
+    assert_eq!(store.gateways_not_quiet(SALE, SKU, 1).await.unwrap(), 1);
+}
