@@ -8,7 +8,7 @@ use crate::operations::alerts::{Alerts, Trouble};
 use crate::sale::sku::Sku;
 use crate::store::{GateRow, Store, StoreError};
 
-/// Gates that are closed at once: each is a statement on a connection of its own.
+/// Gates that are closed at once. More would wait for the store's few connections for this, and a beat behind them.
 const AT_ONCE: usize = 8;
 
 /// As [`doubt`], for every SKU of a primary that is gone: none waits for the statements of all others.
