@@ -8,7 +8,9 @@ use flashsale::gateway::reason::Reason;
 use flashsale::sale::buy::Answer;
 use flashsale::sale::desk::Change;
 use flashsale::sale::sku::{Gate, Sku};
+use flashsale::store::NODE_TTL;
 
+use crate::support::mariadb;
 use crate::support::shop::{SALE, SKU, ShopBench, buy};
 
 /// Nothing a healthy machine needs longer for; a busy one may.
@@ -128,4 +130,31 @@ async fn the_survivor_brings_a_lost_primary_back() {
     assert_eq!(sold, 30);
     bench.app = app;
     assert_eq!(bench.settled().await, (0, 50));
+}
+
+/// A gate is closed while MySQL answers nobody who asks for orders: the node cannot tell what it has under way, and
+/// lives all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_cannot_become_quiet_is_not_taken_for_dead() {
+    let bench = ShopBench::start_nodes(1, 5, 1, Duration::from_secs(2)).await;
+    bench.open().await;
+    let mut holder = mariadb::connect(&bench.mysql_url).await;
+    assert_eq!(buy_in_turn(&bench, 0..1).await.len(), 1);
+    let lock = "LOCK TABLES orders WRITE";
+    sqlx::raw_sql(lock).execute(&mut holder).await.unwrap();
+    let store = &bench.app.store;
+    store.doubt_sale(SALE).await.unwrap();
+    let sku = sku(&bench, 0);
+    until("the gate is closed", || sku.gate() == Gate::Paused).await;
+
+    tokio::time::sleep(NODE_TTL * 2).await;
+    let in_an_hour = store.now_ms().await.unwrap() + 3_600_000;
+    let living = store.gateways_behind(in_an_hour).await.unwrap();
+    assert_eq!(living, 1, "gateways alive");
+    assert_eq!(sku.gate(), Gate::Paused, "its order may be lost");
+
+    let unlock = "UNLOCK TABLES";
+    sqlx::raw_sql(unlock).execute(&mut holder).await.unwrap();
+    until("the gate is open again", || sku.gate() == Gate::Open).await;
+    assert_eq!(bench.settled().await, (4, 1));
 }
