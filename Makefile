@@ -45,7 +45,7 @@ test: build-mutants ## unit tests, tests on real servers, the drills and a mutan
 	@$(CARGO) test --release --workspace --no-fail-fast
 
 prove: export TMPDIR := $(shell compose/scratch.sh)
-prove: build-mutants ## run every drill against its mutants: each must be caught
+prove: build-mutants ## run every drill against its mutants: each must be caught; about two hours
 	@$(FLASHDRILL) prove
 
 bench: build ## load generator beside wrk, oha, vegeta and Goose; proxy beside Toxiproxy; a check of six million attempts; the ways to an order beside RocketMQ's Java client; about 32 minutes (BENCH=--short: seven)
